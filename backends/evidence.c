@@ -13,7 +13,7 @@
 #include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/output.h"
-#include "backends/printed.h"
+#include "backends/last-line.h"
 #include "backends/process-table.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -41,7 +41,6 @@ struct remembered {
 	char *torch;	/* version of torch; NULL: unknown */
 	char *cgroup;	/* path of the control group; NULL: unknown */
 	json_t *origin; /* origin_read() at the first request */
-	json_t *disks;	/* disk_read() at the last request while the process was alive */
 	struct error_file error_file;
 };
 
@@ -57,7 +56,6 @@ static void free_remembered(void *value)
 	free(remembered->torch);
 	free(remembered->cgroup);
 	json_decref(remembered->origin);
-	json_decref(remembered->disks);
 	error_file_clear(&remembered->error_file);
 	free(remembered);
 }
@@ -80,7 +78,7 @@ void evidence_free(struct evidence *evidence)
 }
 
 /*
- * Reads the memory size and free space each time, and constant values once; torch's version is read
+ * Reads the memory size each time, and constant values once; torch's version is read
  * when torch has been imported.
  */
 static void evidence_refresh(struct evidence *evidence, struct remembered *remembered,
@@ -103,8 +101,6 @@ static void evidence_refresh(struct evidence *evidence, struct remembered *remem
 		remembered->cgroup = cgroup_path(procfs, process->pid);
 	if (!remembered->origin)
 		remembered->origin = origin_read(procfs, process);
-	json_decref(remembered->disks);
-	remembered->disks = disk_read(process);
 	error_file_find(&remembered->error_file, procfs, process);
 	outputs_remember(node_outputs(evidence->node), process);
 }
@@ -182,12 +178,11 @@ static json_t *to_json(const struct evidence *evidence, const struct remembered 
 						   : json_integer(remembered->memory));
 	json_set_text(json, "cgroup", remembered->cgroup);
 	json_object_set(json, "origin", remembered->origin);
-	json_object_set(json, "disks", remembered->disks);
 	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
 	if (has_output || !find_live(evidence, pid)) {
 		json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));
 		json_object_set_new(json, "printed",
-				    printed_to_json(node_outputs(evidence->node), pid));
+				    last_line_to_json(node_outputs(evidence->node), pid));
 	}
 	if (remembered->launcher_pid > 0)
 		json_object_set_new(json, "launcher_ended",
@@ -325,7 +320,9 @@ json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bo
 		      bool has_kernel)
 {
 	struct strmap *seen = strmap_new(NULL);
+	struct map *mounts = map_new(NULL);
 	json_t *cgroups = json_array();
+	json_t *disks = json_array();
 	json_t *ranks = json_array();
 	json_t *body = json_object();
 
@@ -337,10 +334,14 @@ json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bo
 			continue;
 		json_array_append_new(ranks, to_json(evidence, remembered, pid, has_output));
 		add_cgroup(cgroups, seen, remembered->cgroup);
+		if (has_output && find_live(evidence, pid))
+			disk_add(disks, mounts, node_procfs(evidence->node), pid);
 	}
 	strmap_free(seen);
+	map_free(mounts);
 	json_object_set_new(body, "ranks", ranks);
 	json_object_set_new(body, "cgroups", cgroups);
+	json_object_set_new(body, "disks", disks);
 	if (has_kernel)
 		add_kernel(evidence, body);
 	tidy(evidence);

@@ -405,12 +405,29 @@ static const char *output_refuse(struct outputs *outputs, const struct followed 
 	return NULL;
 }
 
+/* Notes the new file of each stream that the process has redirected. */
+static void note_changes(struct outputs *outputs, struct followed *noted,
+			 const struct process *process)
+{
+	for (int i = 0; i < STREAM_COUNT; i++) {
+		struct output_file *stream = &noted->streams[i];
+
+		if (!output_file_has_changed(stream, process))
+			continue;
+		output_file_close(stream);
+		output_file_note(stream, i + 1, node_procfs(outputs->node), process);
+	}
+}
+
 void outputs_remember(struct outputs *outputs, const struct process *process)
 {
 	struct followed *noted = map_find(outputs->noted, (uint64_t)process->pid);
 
-	if (noted ? noted->start_time == process->start_time
-		  : map_count(outputs->noted) >= NOTED_MAXIMUM)
+	if (noted && noted->start_time == process->start_time) {
+		note_changes(outputs, noted, process);
+		return;
+	}
+	if (!noted && map_count(outputs->noted) >= NOTED_MAXIMUM)
 		return;
 	noted = xcalloc(1, sizeof(*noted));
 	noted->pid = process->pid;

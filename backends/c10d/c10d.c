@@ -26,7 +26,7 @@ struct c10d {
 	char *version;			  /* of torch; NULL: not imported yet */
 	const struct c10d_layout *layout; /* NULL: of no known version */
 	struct c10d_libraries libraries;
-	bool is_settled; /* torch has been imported as a whole: the libraries are not read again */
+	bool has_libraries; /* torch was imported as a whole: they are not read again */
 	struct stack_table *stacks;
 	struct pycode_cache *codes;
 };
@@ -97,7 +97,7 @@ static int find_torch(struct c10d *c10d, struct c10d_reading *reading)
 	buffer_clear(&text);
 	if (!c10d->version)
 		return -1;
-	c10d->is_settled = process_groups_are_imported(reading);
+	c10d->has_libraries = process_groups_are_imported(reading);
 	c10d_libraries_find(&c10d->libraries, c10d->memory, c10d->cache);
 	c10d->layout = c10d_layout_find(torch_version_parse(c10d->version),
 					c10d->libraries.has_old_strings);
@@ -205,7 +205,7 @@ static void read_collectives(struct c10d *c10d, uint64_t interpreter, size_t cou
 	reading.codes = c10d->codes;
 	reading.stacks = c10d->stacks;
 	pyreader_init(&reading.reader, c10d->memory, c10d->python);
-	if (c10d->is_settled || find_torch(c10d, &reading) == 0) {
+	if (c10d->has_libraries || find_torch(c10d, &reading) == 0) {
 		collectives->version = xstrdup(c10d->version);
 		reading.layout = c10d->layout;
 		buffer_init(&reading.missing, MISSING_MAXIMUM);

@@ -267,7 +267,7 @@ struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, c
 	struct error error = ERROR_INIT;
 	struct inject *inject;
 
-	/* Ours first: whether its threads stand at this moment does not change what to do. */
+	/* Own ptrace first: the fix is to detach, whether or not the threads are stopped by it. */
 	if (inject_is_ours(pid, reason) || inject_is_stopped(pid, reason) ||
 	    !attachable_for_call(pid, reason))
 		return NULL;

@@ -1,142 +1,201 @@
 #include "backends/linux/disk.h"
 
 #include <fcntl.h>
-#include <mntent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "backends/linux/procfs.h"
+#include "backends/linux/root-file.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/json.h"
-#include "protocol/process.h"
+#include "base/map.h"
 
-#define PLACES_MAXIMUM 3
+#define MOUNTS_MAXIMUM 16 /* in one answer */
+#define SHARED "/dev/shm"
 
-/* Types of file systems that are on the machine itself. */
-static const char *const local[] = { "bcachefs", "btrfs", "ext2",  "ext3", "ext4", "f2fs",
-				     "overlay",	 "ramfs", "tmpfs", "vfat", "xfs",  "zfs" };
+/*
+ * Types of file systems that are on the machine itself. overlay is not among them, whose layers may
+ * be anywhere.
+ */
+static const char *const local_types[] = { "bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs",
+					   "ramfs",    "tmpfs", "vfat", "xfs",	"zfs" };
 
-struct disks {
-	json_t *found;
-	dev_t devices[PLACES_MAXIMUM];
-	size_t count;
+/* A line of mountinfo: "36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/sda rw". */
+struct mount {
+	int id;
+	char *point;
+	char *type;
 };
+
+static void mount_clear(struct mount *mount)
+{
+	free(mount->point);
+	free(mount->type);
+	*mount = (struct mount){ .id = -1 };
+}
 
 static bool is_local(const char *type)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(local); i++) {
-		if (strcmp(type, local[i]) == 0)
+	for (size_t i = 0; i < ARRAY_LENGTH(local_types); i++) {
+		if (strcmp(type, local_types[i]) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* True if the path is the folder, or lies below it. */
-static bool is_below(const char *path, const char *folder)
+static bool is_octal(const char *digits)
 {
-	size_t length = strlen(folder);
-
-	if (strcmp(folder, "/") == 0)
-		return path[0] == '/';
-	return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+	return strspn(digits, "01234567") >= 3;
 }
 
-/* The type of the file system that path is on, for free(); NULL: not known. */
-static char *type_of(const struct process *process, const char *path)
+/* The n-th word of a line, from 0, with "\040" decoded, for free(); NULL: there is none. */
+static char *take_word(const char *line, size_t n)
 {
-	char *name = xasprintf("/proc/%d/mounts", (int)process->pid);
-	FILE *mounts = setmntent(name, "re");
-	const struct mntent *mount;
-	char *type = NULL;
-	size_t longest = 0;
+	struct buffer word = BUFFER_INIT;
 
-	free(name);
-	/* Of several mounts at one place the last hides the others. */
-	while (mounts && (mount = getmntent(mounts))) {
-		if (!is_below(path, mount->mnt_dir) || strlen(mount->mnt_dir) < longest)
-			continue;
-		longest = strlen(mount->mnt_dir);
-		free(type);
-		type = xstrdup(mount->mnt_type);
+	while (n-- > 0) {
+		line += strcspn(line, " \n");
+		if (*line != ' ')
+			return NULL;
+		line++;
 	}
-	if (mounts)
-		endmntent(mounts);
-	return type;
-}
+	for (; *line != '\0' && *line != ' ' && *line != '\n'; line++) {
+		char byte = *line;
 
-static bool is_known(const struct disks *disks, dev_t device)
-{
-	for (size_t i = 0; i < disks->count; i++) {
-		if (disks->devices[i] == device)
-			return true;
+		if (byte == '\\' && is_octal(line + 1)) {
+			byte = (char)((line[1] - '0') * 64 + (line[2] - '0') * 8 + line[3] - '0');
+			line += 3;
+		}
+		buffer_append_char(&word, byte);
 	}
-	return false;
+	return buffer_take(&word);
 }
 
-static void add_disk(struct disks *disks, const char *path, const char *type,
-		     const struct statvfs *space)
+/* Reads the line that begins there; false: it is malformed. */
+static bool read_mount(struct mount *mount, const char *line)
+{
+	const char *end = line + strcspn(line, "\n");
+	const char *dash = strstr(line, " - ");
+
+	if (!dash || dash > end)
+		return false;
+	mount->id = (int)strtol(line, NULL, 10);
+	mount->point = take_word(line, 4);
+	mount->type = take_word(dash + 3, 0);
+	return mount->point && mount->type;
+}
+
+/*
+ * Finds the mount with the id, or, if id is -1, the last one at point, which hides others there.
+ * false: there is none.
+ */
+static bool find_mount(struct mount *mount, const char *text, int id, const char *point)
+{
+	bool is_found = false;
+
+	while (text && *text != '\0') {
+		struct mount one = { .id = -1 };
+
+		if (read_mount(&one, text) &&
+		    (id >= 0 ? one.id == id : strcmp(one.point, point) == 0)) {
+			mount_clear(mount);
+			*mount = one;
+			is_found = true;
+		} else {
+			mount_clear(&one);
+		}
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return is_found;
+}
+
+/* The id of the mount that an open descriptor is on, without a question to the file system. */
+static int mount_id(struct procfs *procfs, int fd)
+{
+	static const char key[] = "mnt_id:";
+	char name[40];
+	const char *at;
+	char *text;
+
+	snprintf(name, sizeof(name), "fdinfo/%d", fd);
+	if (procfs_read(procfs, getpid(), name, &text, NULL) <= 0)
+		return -1;
+	at = strstr(text, key);
+	return at ? (int)strtol(at + strlen(key), NULL, 10) : -1;
+}
+
+static void add_mount(json_t *disks, const struct mount *mount, int folder)
 {
 	json_t *disk = json_object();
+	struct statvfs space;
 
-	json_set_text(disk, "path", path);
-	json_set_text(disk, "type", type);
-	if (space) {
-		uint64_t unit = space->f_frsize;
+	json_set_text(disk, "path", mount->point);
+	json_set_text(disk, "type", mount->type);
+	if (is_local(mount->type) && fstatvfs(folder, &space) == 0) {
+		uint64_t unit = space.f_frsize;
 
 		json_object_set_new(disk, "free",
-				    json_integer((json_int_t)(space->f_bavail * unit)));
+				    json_integer((json_int_t)(space.f_bavail * unit)));
 		json_object_set_new(disk, "size",
-				    json_integer((json_int_t)(space->f_blocks * unit)));
+				    json_integer((json_int_t)(space.f_blocks * unit)));
 	}
-	json_array_append_new(disks->found, disk);
+	json_array_append_new(disks, disk);
 }
 
-static void add_space(struct disks *disks, int folder, const char *path, const char *type)
+/* Adds the mount that the folder, which is open (O_PATH), is on. */
+static void add_folder(json_t *disks, struct map *seen, struct procfs *procfs, pid_t pid,
+		       int folder)
 {
-	struct statvfs space;
-	struct stat info;
+	struct mount mount = { .id = -1 };
+	int id = mount_id(procfs, folder);
+	char *text;
 
-	if (fstat(folder, &info) < 0 || is_known(disks, info.st_dev) ||
-	    fstatvfs(folder, &space) < 0 || space.f_blocks == 0)
+	if (id < 0 || map_find(seen, (uint64_t)id) || json_array_size(disks) >= MOUNTS_MAXIMUM ||
+	    procfs_read(procfs, pid, "mountinfo", &text, NULL) <= 0 ||
+	    !find_mount(&mount, text, id, NULL))
 		return;
-	disks->devices[disks->count++] = info.st_dev;
-	add_disk(disks, path, type, &space);
+	map_put(seen, (uint64_t)id, disks);
+	add_mount(disks, &mount, folder);
+	mount_clear(&mount);
 }
 
-/* link: of /proc/PID; path: what the process calls it. */
-static void add_place(struct disks *disks, const struct process *process, const char *link,
-		      const char *path, int flags)
+/* Opens /dev/shm of the process, if that is a tmpfs of its own. Returns -1 if it is not. */
+static int open_shared(struct procfs *procfs, pid_t pid)
 {
-	char *name = xasprintf("/proc/%d/%s", (int)process->pid, link);
-	char *type = type_of(process, path);
-	int folder = -1;
+	struct mount mount = { .id = -1 };
+	bool is_there = false;
+	char *text;
 
-	if (type && is_local(type))
-		folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
-	else if (type)
-		add_disk(disks, path, type, NULL);
+	if (procfs_read(procfs, pid, "mountinfo", &text, NULL) > 0)
+		is_there = find_mount(&mount, text, -1, SHARED) && strcmp(mount.type, "tmpfs") == 0;
+	mount_clear(&mount);
+	return is_there ? root_file_find(pid, "root", SHARED) : -1;
+}
+
+void disk_add(json_t *disks, struct map *seen, struct procfs *procfs, pid_t pid)
+{
+	char name[40];
+	int folder;
+
+	/* What "cwd" links to is opened without a walk along its path. */
+	snprintf(name, sizeof(name), "/proc/%d/cwd", (int)pid);
+	folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder >= 0) {
-		add_space(disks, folder, path, type);
+		add_folder(disks, seen, procfs, pid, folder);
 		close(folder);
 	}
-	free(type);
-	free(name);
-}
-
-json_t *disk_read(const struct process *process)
-{
-	struct disks disks = { .found = json_array() };
-
-	if (process->cwd)
-		add_place(&disks, process, "cwd", process->cwd, 0);
-	add_place(&disks, process, "root/tmp", "/tmp", O_NOFOLLOW);
-	add_place(&disks, process, "root/dev/shm", "/dev/shm", O_NOFOLLOW);
-	return disks.found;
+	folder = open_shared(procfs, pid);
+	if (folder >= 0) {
+		add_folder(disks, seen, procfs, pid, folder);
+		close(folder);
+	}
 }

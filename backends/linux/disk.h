@@ -1,21 +1,23 @@
 /*
- * disk: how much space is left where a process writes: in its folder, /tmp and /dev/shm, which
- * DataLoaders and NCCL use for what processes share.
+ * disk: how much space is left where a process writes: on the file systems of its folder and of
+ * /dev/shm, in which DataLoaders and NCCL keep what processes share.
  */
 #ifndef BACKENDS_LINUX_DISK_H
 #define BACKENDS_LINUX_DISK_H
 
 #include <jansson.h>
+#include <sys/types.h>
 
-struct process;
+struct map;
+struct procfs;
 
 /*
- * Returns a new array of {path, type, free, size}, as the process sees the paths, one item for each
- * file system. type: "ext4", from /proc/PID/mounts (proc(5)); free, size: bytes (statvfs(3)), free
- * without what is reserved for root. Both are absent where the file system may be on a network, or
- * be served by a process: a question about one that hangs would hang, too. A path that cannot be
- * looked at, or is a symbolic link, is left out.
+ * Adds {path, type, free, size} to the array disks for each of both mounts that `seen`, a map by
+ * mount id, does not have yet. path: the mount point as the process sees it; type: "ext4", both
+ * from /proc/PID/mountinfo (proc(5)); free and size: bytes (statvfs(3)), free without what is
+ * reserved for root. Both are absent where the file system may be on a network, or be served by a
+ * process: a question about one that hangs would hang, too. Adds nothing for a process that exits.
  */
-json_t *disk_read(const struct process *process);
+void disk_add(json_t *disks, struct map *seen, struct procfs *procfs, pid_t pid);
 
 #endif

@@ -509,3 +509,27 @@ double text_seconds(const char *text)
 			return number * units[i].seconds;
 	return NAN;
 }
+
+#define ESCAPE 0x1b
+#define BELL 0x07
+
+size_t text_sequence(const char *bytes, size_t length)
+{
+	size_t i = 2;
+
+	if (length < 2 || bytes[0] != ESCAPE)
+		return 0;
+	if (bytes[1] == '[') {
+		while (i < length && (unsigned char)bytes[i] >= 0x20 &&
+		       (unsigned char)bytes[i] <= 0x3f)
+			i++;
+		return i < length && (unsigned char)bytes[i] >= 0x40 ? i + 1 : 0;
+	}
+	if (bytes[1] != ']')
+		return 0;
+	while (i < length && bytes[i] != BELL && bytes[i] != ESCAPE)
+		i++;
+	if (i < length && bytes[i] == BELL)
+		return i + 1;
+	return i + 1 < length && bytes[i + 1] == '\\' ? i + 2 : 0;
+}

@@ -51,6 +51,12 @@ size_t text_plain_prefix(const char *bytes, size_t length);
 /* True if text_escape() would change nothing. */
 bool text_is_plain(const char *bytes, size_t length);
 
+/*
+ * Returns the length of the control sequence (CSI or OSC, ECMA-48) that bytes begins with: colours,
+ * movements of the cursor; 0: none, or an incomplete one.
+ */
+size_t text_sequence(const char *bytes, size_t length);
+
 /* Appends string cut to width columns, ending in "…" when cut. */
 void text_cut(struct buffer *out, const char *string, int width);
 /*

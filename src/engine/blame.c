@@ -18,6 +18,8 @@
  * long: Python may take as long to shut down.
  */
 #define LATE_SECONDS 10.0
+/* Seconds for which an explanation by calls is not replaced by one by stacks. */
+#define EXPLAINED_SECONDS 10.0
 /*
  * A rank that ended at least so many seconds before the others was not ended together with them.
  */
@@ -37,13 +39,13 @@ void blame_clear(struct blame *blame)
 }
 
 /*
- * True if it was seen a moment ago, by what the ranks have called, why they wait: when their time
- * is over, they leave the call one after the other, and the stacks of then say less.
+ * True if the recorded calls have explained the wait a moment ago. Ranks leave a call whose time is
+ * over one by one, so that newer stacks name other ranks, too.
  */
 static bool is_explained(const struct blame *blame, const struct engine *engine)
 {
 	return blame->late_why && !blame->is_verdict &&
-	       engine_now(engine) - blame->late_at <= LATE_SECONDS;
+	       engine_now(engine) - blame->late_at <= EXPLAINED_SECONDS;
 }
 
 void blame_remember(struct blame *blame, const struct engine *engine)
@@ -200,6 +202,7 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	struct cause cause;
 
 	rankset_clear(&blame->ranks);
+	blame->says_verdict = false;
 	if (!first)
 		return;
 	if ((cause_was_ended(engine, first) && has_job_ended(engine, first)) ||
@@ -212,9 +215,12 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	cause_append(out, &cause, first);
 	cause_clear(&cause);
 	end_sentence(out);
-	if (blame->late_why && !cause_first_gone(engine, first) && has_waited(blame, engine, first))
+	if (blame->late_why && !cause_first_gone(engine, first) &&
+	    has_waited(blame, engine, first)) {
+		blame->says_verdict = blame->is_verdict;
 		buffer_printf(out, " %s%s", blame->is_verdict ? "Before the failure: " : "",
 			      blame->late_why);
+	}
 	append_attempt(engine, first, out);
 }
 

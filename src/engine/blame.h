@@ -21,6 +21,7 @@ struct blame {
 	struct rankset late;
 	char *late_why; /* NULL: no ranks */
 	bool is_verdict;
+	bool says_verdict; /* blame_failure() has appended it */
 	double late_at;
 };
 

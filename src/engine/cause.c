@@ -16,6 +16,8 @@
 #define COLUMNS 160 /* of an exception in a sentence */
 /* A rank whose connection to another one was lost ends at most so many seconds after that one. */
 #define LOSS_SECONDS 60.0
+/* A rank that has closed its connections exits within so many seconds. */
+#define EXIT_SECONDS 10.0
 
 bool cause_has_failed(const struct rank *rank)
 {
@@ -55,24 +57,27 @@ static const char *find_kill(const struct engine *engine, const struct rank *ran
 }
 
 /*
- * Says how many processes of its control group the kernel has killed since the first answer about
- * it: the kernel's log has no pids of another pid namespace, or cannot be read.
+ * Says how many processes of the control group that limits the rank the kernel has killed since the
+ * first answer about the rank: the kernel's log has no pids of another pid namespace, or cannot be
+ * read.
  */
-static void explain_group(struct cause *cause, const json_t *cgroup)
+static void explain_group(struct cause *cause, const struct engine *engine, const struct rank *rank)
 {
+	const json_t *cgroup = evidence_cgroup(&engine->evidence, rank);
 	long long limit = json_get_integer(cgroup, "limit", -1);
-	long long before = json_get_integer(cgroup, "oom_kills_before", -1);
-	long long kills = json_get_integer(cgroup, "oom_kills", -1) - before;
+	long long kills = evidence_kills(&engine->evidence, rank);
 	struct buffer text = BUFFER_INIT;
 
-	if (before < 0 || kills <= 0)
+	if (kills <= 0)
 		return;
-	buffer_append_string(&text, "; the kernel has killed ");
+	buffer_append_string(&text, "; since it was first looked at, the kernel has killed ");
 	if (kills == 1)
 		buffer_append_string(&text, "a process");
 	else
 		buffer_printf(&text, "%lld processes", kills);
-	buffer_append_string(&text, " of its control group for lack of memory");
+	buffer_append_string(&text, " of control group ");
+	text_cut(&text, json_get_string(cgroup, "path", "?"), COLUMNS);
+	buffer_append_string(&text, " for lack of memory");
 	if (limit >= 0)
 		buffer_printf(&text, " (limit %lld MB)", limit >> 20);
 	cause->kill = buffer_take(&text);
@@ -85,7 +90,7 @@ static void explain_kill(struct cause *cause, const struct engine *engine, const
 	const char *line = find_kill(engine, rank);
 
 	if (!line)
-		explain_group(cause, cgroup);
+		explain_group(cause, engine, rank);
 	else if (limit >= 0 && strstr(line, "Memory cgroup"))
 		cause->kill = xasprintf(": by the kernel, for lack of memory (limit %lld MB)",
 					(long long)(limit >> 20));
@@ -525,21 +530,32 @@ bool cause_has_launcher_ended(const struct engine *engine, const struct rank *ra
 	return json_get_boolean(evidence_find(&engine->evidence, rank), "launcher_ended", false);
 }
 
-/*
- * Failures that are their own come first, ends by a launcher last. A rank that waited too long may
- * exit after those whose connections it has closed.
- */
+/* Failures that are their own come first, ends by a launcher last. */
 static int order_of(const struct engine *engine, const struct rank *rank)
 {
-	switch (cause_blame(engine, rank)) {
-	case TRACEBACK_TIMEOUT:
+	if (cause_blame(engine, rank) != TRACEBACK_OWN)
 		return 1;
-	case TRACEBACK_LOSS:
-		return 2;
-	case TRACEBACK_OWN:
-		break;
+	return cause_has_end_signal(rank) ? 2 : 0;
+}
+
+/*
+ * A rank that waited too long closes its connections, and may exit a moment after the ranks that
+ * have lost it. Returns the first that did so; NULL: there is none.
+ */
+static const struct rank *find_late(const struct engine *engine, const struct rank *lost)
+{
+	const struct session *session = &engine->session;
+	const struct rank *found = NULL;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (cause_has_failed(rank) && rank->ended_at - lost->ended_at <= EXIT_SECONDS &&
+		    cause_blame(engine, rank) == TRACEBACK_TIMEOUT &&
+		    (!found || rank->ended_at < found->ended_at))
+			found = rank;
 	}
-	return cause_has_end_signal(rank) ? 3 : 0;
+	return found;
 }
 
 const struct rank *cause_first_failed(const struct engine *engine)
@@ -560,6 +576,11 @@ const struct rank *cause_first_failed(const struct engine *engine)
 			continue;
 		first = rank;
 		first_order = order;
+	}
+	if (first && cause_blame(engine, first) == TRACEBACK_LOSS) {
+		const struct rank *late = find_late(engine, first);
+
+		return late ? late : first;
 	}
 	return first;
 }

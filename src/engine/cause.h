@@ -73,9 +73,9 @@ bool cause_has_end_signal(const struct rank *rank);
 bool cause_was_ended(const struct engine *engine, const struct rank *rank);
 /*
  * Returns the rank that failed first: one that failed by itself before one that says that it has
- * waited too long for another, then one that says that it has lost another, and one that was killed
- * by SIGTERM or SIGINT last; then by the time at which the node saw the exit. NULL: no rank has
- * failed.
+ * lost or waited for another, one that was killed by SIGTERM or SIGINT last; then by the time at
+ * which the node saw the exit. One that waited too long comes before one that has lost another a
+ * moment earlier. NULL: no rank has failed.
  */
 const struct rank *cause_first_failed(const struct engine *engine);
 /* True if the launcher of the rank was seen and has exited. */

@@ -22,7 +22,9 @@
 void evidence_clear(struct evidence *evidence)
 {
 	json_decref(evidence->ranks);
+	json_decref(evidence->kills);
 	json_decref(evidence->cgroups);
+	json_decref(evidence->disks);
 	json_decref(evidence->kernels);
 	json_decref(evidence->printers);
 	json_decref(evidence->ways);
@@ -61,6 +63,16 @@ struct taking {
 	size_t node;
 };
 
+/* The rank, or helper process, that an item of the answer is about; NULL: unknown. */
+static const struct rank *rank_of(const struct taking *taking, const json_t *item)
+{
+	int64_t pid = json_get_integer(item, "pid", 0);
+
+	if (pid <= 0 || pid > INT32_MAX)
+		return NULL;
+	return session_find_any_pid(taking->session, taking->node, (pid_t)pid);
+}
+
 static void keep_by_process(const struct taking *taking, json_t **all, json_t *list)
 {
 	json_t *item;
@@ -68,11 +80,8 @@ static void keep_by_process(const struct taking *taking, json_t **all, json_t *l
 
 	json_array_foreach(list, i, item)
 	{
-		int64_t pid = json_get_integer(item, "pid", 0);
-		const struct rank *rank = NULL;
+		const struct rank *rank = rank_of(taking, item);
 
-		if (pid > 0 && pid <= INT32_MAX)
-			rank = session_find_any_pid(taking->session, taking->node, (pid_t)pid);
 		if (rank)
 			evidence_keep(all, evidence_key_of(rank).text, item);
 	}
@@ -84,6 +93,25 @@ static char *path_key(size_t node, const char *path)
 	return xasprintf("%zu:%s", node, path);
 }
 
+static void keep_printer(const struct taking *taking, const json_t *item, const char *path)
+{
+	char *key;
+	char rank[16];
+
+	if (!path)
+		return;
+	key = path_key(taking->node, path);
+	if (!json_object_get(taking->evidence->printers, key)) {
+		json_t *none = json_object();
+
+		evidence_keep(&taking->evidence->printers, key, none);
+		json_decref(none);
+	}
+	snprintf(rank, sizeof(rank), "%d", (int)json_get_integer(item, "rank", -1));
+	json_object_set_new(json_object_get(taking->evidence->printers, key), rank, json_true());
+	free(key);
+}
+
 static void keep_printers(const struct taking *taking, json_t *list)
 {
 	json_t *item;
@@ -91,37 +119,16 @@ static void keep_printers(const struct taking *taking, json_t *list)
 
 	json_array_foreach(list, i, item)
 	{
-		const char *path = json_get_string(json_object_get(item, "stderr"), "path", NULL);
-		char *key = path ? path_key(taking->node, path) : NULL;
-		char rank[16];
+		const json_t *line = json_object_get(json_object_get(item, "printed"), "line");
 
-		if (!path)
-			continue;
-		if (!json_object_get(taking->evidence->printers, key)) {
-			json_t *none = json_object();
-
-			evidence_keep(&taking->evidence->printers, key, none);
-			json_decref(none);
-		}
-		snprintf(rank, sizeof(rank), "%d", (int)json_get_integer(item, "rank", -1));
-		json_object_set_new(json_object_get(taking->evidence->printers, key), rank,
-				    json_true());
-		free(key);
+		keep_printer(taking, item,
+			     json_get_string(json_object_get(item, "stderr"), "path", NULL));
+		keep_printer(taking, item, json_get_string(line, "path", NULL));
 	}
 }
 
-/* A copy of a control group's item, with the number of kills at the first answer about it. */
-static json_t *with_kills_before(const json_t *item, const json_t *known)
-{
-	const char *name = known ? "oom_kills_before" : "oom_kills";
-	json_t *before = json_object_get(known ? known : item, name);
-	json_t *copy = json_copy((json_t *)item);
-
-	json_object_set(copy, "oom_kills_before", before ? before : json_null());
-	return copy;
-}
-
-static void keep_cgroups(const struct taking *taking, json_t *list)
+/* Keeps items by their paths: control groups, file systems. */
+static void keep_by_path(const struct taking *taking, json_t **all, json_t *list)
 {
 	json_t *item;
 	size_t i;
@@ -129,16 +136,38 @@ static void keep_cgroups(const struct taking *taking, json_t *list)
 	json_array_foreach(list, i, item)
 	{
 		const char *path = json_get_string(item, "path", NULL);
-		json_t *kept;
 		char *key;
 
 		if (!path)
 			continue;
 		key = path_key(taking->node, path);
-		kept = with_kills_before(item, json_object_get(taking->evidence->cgroups, key));
-		evidence_keep(&taking->evidence->cgroups, key, kept);
-		json_decref(kept);
+		evidence_keep(all, key, item);
 		free(key);
+	}
+}
+
+/* Keeps, of each process that is new, how many kills its control group has had by then. */
+static void keep_kills(const struct taking *taking, json_t *list)
+{
+	struct evidence *evidence = taking->evidence;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const struct rank *rank = rank_of(taking, item);
+		struct process_key key;
+		json_t *kills;
+
+		if (!rank)
+			continue;
+		key = evidence_key_of(rank);
+		if (json_object_get(evidence->kills, key.text))
+			continue;
+		kills = json_integer(
+			json_get_integer(evidence_cgroup(evidence, rank), "oom_kills", -1));
+		evidence_keep(&evidence->kills, key.text, kills);
+		json_decref(kills);
 	}
 }
 
@@ -174,7 +203,9 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 		return;
 	keep_by_process(&taking, &evidence->ranks, ranks);
 	keep_printers(&taking, ranks);
-	keep_cgroups(&taking, json_object_get(message->body, "cgroups"));
+	keep_by_path(&taking, &evidence->cgroups, json_object_get(message->body, "cgroups"));
+	keep_by_path(&taking, &evidence->disks, json_object_get(message->body, "disks"));
+	keep_kills(&taking, ranks);
 	keep_kernel(&taking, message->body);
 }
 
@@ -251,6 +282,15 @@ const json_t *evidence_cgroup(const struct evidence *evidence, const struct rank
 	}
 	free(key);
 	return found;
+}
+
+int64_t evidence_kills(const struct evidence *evidence, const struct rank *rank)
+{
+	json_t *first = json_object_get(evidence->kills, evidence_key_of(rank).text);
+	int64_t before = json_is_integer(first) ? json_integer_value(first) : -1;
+	int64_t now = json_get_integer(evidence_cgroup(evidence, rank), "oom_kills", -1);
+
+	return before < 0 || now < before ? -1 : now - before;
 }
 
 json_t *evidence_kernel(const struct evidence *evidence)

@@ -22,14 +22,16 @@ struct rankset;
 struct session;
 
 struct evidence {
-	/* Objects with the keys "NODE:PID:START_TIME": ranks, ways and asked. */
+	/* Objects with the keys "NODE:PID:START_TIME": ranks, ways, asked, ended and kills. */
 	json_t *ranks;	  /* the process's item of `evidence` */
 	json_t *ways;	  /* the process's item of `diagnose` */
 	json_t *asked;	  /* true: `evidence` was requested */
 	json_t *ended;	  /* true: it was requested after the rank's end */
+	json_t *kills;	  /* kills of its cgroup at the first answer about the process */
 	json_t *cgroups;  /* "NODE:PATH" -> limits and use of the cgroup */
+	json_t *disks;	  /* "NODE:PATH" -> type and free space of the file system */
 	json_t *kernels;  /* "NODE" -> lines of the kernel log; NULL: none known */
-	json_t *printers; /* "NODE:PATH" of a standard error -> {rank as text: true} */
+	json_t *printers; /* "NODE:PATH" of standard output or error -> {rank as text: true} */
 	char *kernel_error;
 };
 
@@ -55,7 +57,7 @@ bool evidence_attempt(const struct evidence *evidence, const struct rank *rank,
 		      struct attempt *attempt);
 /* The lines of the kernel log of the rank's machine, borrowed; NULL: none are known. */
 const json_t *evidence_kernel_of(const struct evidence *evidence, const struct rank *rank);
-/* Adds the numbers of all ranks of the rank's machine whose standard error is this file. */
+/* Adds the numbers of all ranks of the rank's machine that print to this file. */
 void evidence_add_printers(const struct evidence *evidence, const struct rank *rank,
 			   const char *path, struct rankset *ranks);
 /*
@@ -63,6 +65,11 @@ void evidence_add_printers(const struct evidence *evidence, const struct rank *r
  * known.
  */
 const json_t *evidence_cgroup(const struct evidence *evidence, const struct rank *rank);
+/*
+ * How many processes of that control group, or of those below it, the kernel has killed for lack of
+ * memory since the first answer about the rank; -1: unknown.
+ */
+int64_t evidence_kills(const struct evidence *evidence, const struct rank *rank);
 /* A new array with the kernel log lines of all machines; JSON null: no kernel log was read. */
 json_t *evidence_kernel(const struct evidence *evidence);
 /*

@@ -26,15 +26,14 @@
 #include "protocol/stack.h"
 
 /*
- * Maximum numbers of error files, lines of a text, lines of the kernel log, lines of memory use,
- * last lines of ranks and file systems, as people read the page.
+ * Maximum numbers of error files, lines of a text, lines of the kernel log, lines of memory use and
+ * last lines of ranks, as people read the page.
  */
 #define ERRORS_MAXIMUM 8
 #define LINES_MAXIMUM 60
 #define KERNEL_MAXIMUM 40
 #define MEMORY_MAXIMUM 32
 #define PRINTED_MAXIMUM 16
-#define DISKS_MAXIMUM 16
 /* Maximum columns of a native frame. */
 #define FRAME_COLUMNS 110
 
@@ -67,7 +66,7 @@ static void append_event(const struct page *page)
 		page_append_line(page->out, "  ", headline);
 	else if (first)
 		append_failure(page);
-	if (before && first && !(headline && strstr(headline, before)))
+	if (before && first && !page->report->says_before)
 		page_append_line(page->out, "  Before the failure: ", before);
 }
 
@@ -214,22 +213,31 @@ static const json_t *printed_of(const struct page *page, const struct rank *rank
 	return json_object_get(json_object_get(evidence, "printed"), key);
 }
 
-/* True if another rank of the machine prints to the file, so that the line may be that rank's. */
-static bool is_shared(const struct page *page, const struct rank *rank, const char *key)
+/*
+ * Returns what the rank has printed last, for free(); NULL: nothing is known. Of a file that
+ * several ranks print to it is what one of them has: all get the same text.
+ */
+static char *printed_line(const struct page *page, const struct rank *rank, const char *key,
+			  const char *before)
 {
-	const char *path = json_get_string(printed_of(page, rank, key), "path", "");
-	const struct rank *other;
-	size_t next = 0;
+	const json_t *printed = printed_of(page, rank, key);
+	const char *path = json_get_string(printed, "path", NULL);
+	struct rankset ranks = RANKSET_INIT;
+	const struct rank *first;
+	bool is_shared;
 
-	while ((other = page_next_rank(page, &next))) {
-		if (other != rank && other->node == rank->node &&
-		    strcmp(json_get_string(printed_of(page, other, key), "path", ""), path) == 0)
-			return true;
-	}
-	return false;
+	if (!path)
+		return NULL;
+	evidence_add_printers(&page->engine->evidence, rank, path, &ranks);
+	is_shared = rankset_count(&ranks) > 1;
+	first = session_find_rank(&page->engine->session, rankset_first(&ranks));
+	rankset_clear(&ranks);
+	if (is_shared && first && json_is_object(printed_of(page, first, key)))
+		printed = printed_of(page, first, key);
+	return xasprintf("%s%s%s", is_shared ? "in one file: " : "", before,
+			 json_get_string(printed, "line", ""));
 }
 
-/* Appends what each rank has printed last; of a file of several ranks, what one of them has. */
 static void append_printed(const struct page *page, const char *key, const char *before)
 {
 	struct groups groups = { .items = NULL };
@@ -237,14 +245,10 @@ static void append_printed(const struct page *page, const char *key, const char 
 	size_t next = 0;
 
 	while ((rank = page_next_rank(page, &next))) {
-		const json_t *printed = printed_of(page, rank, key);
-		char *text;
+		char *text = printed_line(page, rank, key, before);
 
-		if (!json_is_object(printed))
-			continue;
-		text = xasprintf("%s%s%s", is_shared(page, rank, key) ? "one of them: " : "",
-				 before, json_get_string(printed, "line", ""));
-		groups_add(&groups, text, rank->process.rank, 0);
+		if (text)
+			groups_add(&groups, text, rank->process.rank, 0);
 		free(text);
 	}
 	groups_append(page->out, &groups, PRINTED_MAXIMUM);
@@ -284,8 +288,10 @@ static void append_disk(struct buffer *out, const json_t *disk)
 {
 	int64_t size = json_get_integer(disk, "size", -1);
 
-	buffer_append_string(out, json_get_string(disk, "path", ""));
-	buffer_printf(out, " (%s)", json_get_string(disk, "type", "?"));
+	format_text(out, json_get_string(disk, "path", "?"));
+	buffer_append_string(out, " (");
+	format_text(out, json_get_string(disk, "type", "?"));
+	buffer_append_char(out, ')');
 	if (size < 0)
 		return;
 	buffer_append_string(out, ", ");
@@ -296,26 +302,15 @@ static void append_disk(struct buffer *out, const json_t *disk)
 
 static void append_disks(const struct page *page)
 {
-	struct groups groups = { .items = NULL };
-	const struct rank *rank;
-	size_t next = 0;
+	const char *key;
+	const json_t *disk;
 
-	while ((rank = page_next_rank(page, &next))) {
-		const json_t *disk;
-		size_t i;
-
-		json_array_foreach(
-			json_object_get(evidence_find(&page->engine->evidence, rank), "disks"), i,
-			disk)
-		{
-			struct buffer text = BUFFER_INIT;
-
-			append_disk(&text, disk);
-			groups_add(&groups, text.data, rank->process.rank, 0);
-			buffer_clear(&text);
-		}
+	json_object_foreach(page->engine->evidence.disks, key, disk)
+	{
+		buffer_append_string(page->out, "  ");
+		append_disk(page->out, disk);
+		buffer_append_char(page->out, '\n');
 	}
-	groups_append(page->out, &groups, DISKS_MAXIMUM);
 }
 
 static void append_resident(const struct page *page)
@@ -448,7 +443,7 @@ static const struct section {
 	{ "ENVIRONMENT", page_append_environment },
 	{ "LIMITS", page_append_limits },
 	{ "MEMORY", append_memory },
-	{ "DISK", append_disks },
+	{ "DISK (of the ranks' folders, and /dev/shm)", append_disks },
 	{ "KERNEL LOG (out of memory)", append_kernel },
 	{ "WHAT CANNOT BE READ (doctor)", append_doctor },
 };

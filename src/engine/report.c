@@ -151,9 +151,8 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 /* Adds a node's evidence; null for each key without data. */
 static void set_evidence(json_t *json, const json_t *evidence)
 {
-	static const char *const keys[] = { "torch",   "memory",	 "cgroup",
-					    "origin",  "error_file",	 "stderr",
-					    "printed", "launcher_ended", "disks" };
+	static const char *const keys[] = { "torch",	  "memory", "cgroup",  "origin",
+					    "error_file", "stderr", "printed", "launcher_ended" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		json_t *value = json_object_get(evidence, keys[i]);
@@ -215,13 +214,14 @@ static json_t *ranks_to_json(const struct report *report, const struct engine *e
 	return ranks;
 }
 
-static json_t *cgroups_to_json(const struct engine *engine)
+/* An array with the values of an object. */
+static json_t *values_to_json(json_t *object)
 {
 	json_t *list = json_array();
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(engine->evidence.cgroups, key, value)
+	json_object_foreach(object, key, value)
 	{
 		json_array_append(list, value);
 	}
@@ -243,7 +243,8 @@ json_t *report_to_json(const struct report *report, const struct engine *engine)
 	json_object_set(json, "verdict", report->verdict_json);
 	json_object_set(json, "merged", report->merged_json);
 	json_object_set_new(json, "ranks", ranks_to_json(report, engine));
-	json_object_set_new(json, "cgroups", cgroups_to_json(engine));
+	json_object_set_new(json, "cgroups", values_to_json(engine->evidence.cgroups));
+	json_object_set_new(json, "disks", values_to_json(engine->evidence.disks));
 	json_object_set_new(json, "kernel", evidence_kernel(&engine->evidence));
 	json_object_set_new(json, "kernel_error", json_text(engine->evidence.kernel_error));
 	return json;

@@ -24,6 +24,7 @@ struct stack;
 struct report {
 	const char *event;     /* "stuck", "failed", "ended"; NULL: requested by a person */
 	char *headline;	       /* sentence about the event; NULL: none */
+	bool says_before;      /* the headline has what was so before the event */
 	const char *before;    /* the verdict before the event; NULL: none */
 	struct rankset ranks;  /* ranks to report; empty: all */
 	struct buffer verdict; /* verdict of the whole job as text, with a line per class */

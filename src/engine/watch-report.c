@@ -25,7 +25,7 @@
 #include "engine/watch.h"
 
 /* A stall that began at most so many seconds before the watch is one that was watched. */
-#define LOOKED_SECONDS 1.0
+#define WATCHED_SECONDS 1.0
 
 static const struct outcome_row {
 	const char *event;
@@ -66,17 +66,23 @@ static void append_stuck(struct buffer *out, const struct verdict *verdict)
 	buffer_append_string(out, " for ");
 }
 
-/* Appends for how long there was no progress, which torch may know from before the watch. */
-static void append_stood(struct buffer *out, const struct watch *watch)
+/* Appends how the job is stuck, and for how long. */
+static void append_stall(struct buffer *out, const struct watch *watch)
 {
+	const struct verdict *verdict = &watch->engine->session.verdict;
 	double watched = engine_now(watch->engine) - watch->began_at;
 
-	text_duration(out, watch->stood);
-	if (watch->stood > watched + LOOKED_SECONDS) {
-		buffer_append_string(out, ", of which probetui has watched ");
-		text_duration(out, watched);
+	if (watch->stood <= watched + WATCHED_SECONDS) {
+		append_stuck(out, verdict);
+		text_duration(out, watch->stood);
+		buffer_append_string(out, ". ");
+		return;
 	}
-	buffer_append_string(out, ". ");
+	buffer_append_string(out, "The job hangs: ranks wait in a collective that they called ");
+	text_duration(out, watch->stood);
+	buffer_append_string(out, " ago, and have not moved in the ");
+	text_duration(out, watched);
+	buffer_append_string(out, " of this watch. ");
 }
 
 void watch_describe(struct watch *watch)
@@ -87,8 +93,7 @@ void watch_describe(struct watch *watch)
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		append_stuck(&text, &watch->engine->session.verdict);
-		append_stood(&text, watch);
+		append_stall(&text, watch);
 		buffer_append_string(&text, watch->engine->session.verdict.sentence);
 		blame_hang(&watch->blame, watch->engine, &text);
 		break;
@@ -105,6 +110,7 @@ void watch_describe(struct watch *watch)
 	}
 	watch->report.event = outcomes[watch->outcome].event;
 	watch->report.before = watch->before;
+	watch->report.says_before = watch->blame.says_verdict;
 	free(watch->report.headline);
 	watch->report.headline = buffer_take(&text);
 }

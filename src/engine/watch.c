@@ -97,13 +97,14 @@ static bool is_discovered(const struct engine *engine, void *data)
  * True for a rank in teardown, or one that has no stack any more: the kernel may take a second to
  * free the memory of a process that exits.
  */
-static bool is_leaving(const struct rank *rank)
+static bool is_exiting(const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
 
 	if (rank->process.state != PROCESS_LIVE)
 		return false;
-	return rank->seen_count > 0 || (thread && thread->activity.kind == ACTIVITY_TEARDOWN);
+	return rank_has_left_program(rank) ||
+	       (thread && thread->activity.kind == ACTIVITY_TEARDOWN);
 }
 
 static size_t count_leaving(const struct session *session)
@@ -111,7 +112,7 @@ static size_t count_leaving(const struct session *session)
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++)
-		count += is_leaving(session->ranks[i]);
+		count += is_exiting(session->ranks[i]);
 	return count;
 }
 

@@ -20,8 +20,6 @@
 #include "model/session.h"
 
 #define OUTPUTS_MAXIMUM 16
-#define ESCAPE 0x1b
-#define BELL 0x07
 
 static const char *const categories[OUTPUT_KIND_COUNT] = {
 	[OUTPUT_STDOUT] = "stdout",
@@ -62,28 +60,6 @@ const struct output_line *output_line(const struct output *output, size_t i)
 	return &output->lines[(first + i) % OUTPUT_LINES];
 }
 
-/* bytes begins with an ESC: returns the length of its control sequence, 0: none, or incomplete. */
-static size_t sequence_length(const char *bytes, size_t length)
-{
-	size_t i = 2;
-
-	if (length < 2)
-		return 0;
-	if (bytes[1] == '[') {
-		while (i < length && (unsigned char)bytes[i] >= 0x20 &&
-		       (unsigned char)bytes[i] <= 0x3f)
-			i++;
-		return i < length && (unsigned char)bytes[i] >= 0x40 ? i + 1 : 0;
-	}
-	if (bytes[1] != ']')
-		return 0;
-	while (i < length && bytes[i] != BELL && bytes[i] != ESCAPE)
-		i++;
-	if (i < length && bytes[i] == BELL)
-		return i + 1;
-	return i + 1 < length && bytes[i + 1] == '\\' ? i + 2 : 0;
-}
-
 /* Appends the bytes behind the last carriage return, without colours. */
 static void output_append_plain(struct buffer *out, const char *bytes, size_t length)
 {
@@ -92,10 +68,8 @@ static void output_append_plain(struct buffer *out, const char *bytes, size_t le
 	while (i < length && bytes[length - 1] == '\r')
 		length--;
 	while (i < length) {
-		size_t skipped = 0;
+		size_t skipped = text_sequence(bytes + i, length - i);
 
-		if (bytes[i] == ESCAPE)
-			skipped = sequence_length(bytes + i, length - i);
 		if (bytes[i] == '\r') {
 			buffer_reset(out);
 			skipped = 1;
@@ -205,19 +179,38 @@ static void shift_bytes(struct output_rest *rest, const char *bytes, size_t leng
 	rest->is_cut = true;
 }
 
+/* Bytes behind the last carriage return, but for those that the bytes end in. */
+static size_t drawn_length(const char *bytes, size_t length)
+{
+	const char *again;
+	size_t end = length;
+
+	while (end > 0 && bytes[end - 1] == '\r')
+		end--;
+	again = memrchr(bytes, '\r', end);
+	return again ? length - (size_t)(again + 1 - bytes) : length;
+}
+
+/* The line is drawn again: a progress bar would soon exceed the limit. */
+static void drop_bytes(struct output_rest *rest)
+{
+	rest->length = 0;
+	rest->is_cut = false;
+}
+
 /* Adds bytes to an unfinished line. */
 static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
-	const char *again = memrchr(bytes, '\r', length);
 	size_t room;
 
-	/* Drop the text before a carriage return: a progress bar would soon exceed the limit. */
-	if (again && again + 1 < bytes + length) {
-		length -= (size_t)(again + 1 - bytes);
-		bytes = again + 1;
-		rest->length = 0;
-		rest->is_cut = false;
-	}
+	if (length > 0 && bytes[0] != '\r' && rest->length > 0 &&
+	    rest->bytes[rest->length - 1] == '\r')
+		drop_bytes(rest);
+	room = length - drawn_length(bytes, length);
+	if (room > 0)
+		drop_bytes(rest);
+	bytes += room;
+	length -= room;
 	room = OUTPUT_LINE_BYTES - rest->length;
 	if (room > length)
 		room = length;

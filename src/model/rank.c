@@ -145,7 +145,8 @@ void rank_take_collectives(struct rank *rank, struct collectives *owned_collecti
 	struct thread *threads = rank->threads;
 
 	/* A process that exits has no groups any more before it is gone. */
-	if (rank->collectives && owned_collectives->group_count == 0 && rank->seen_count > 0) {
+	if (rank->collectives && owned_collectives->group_count == 0 &&
+	    rank_has_left_program(rank)) {
 		free_collectives(owned_collectives);
 		return;
 	}
@@ -317,6 +318,11 @@ static bool is_in_program(const struct rank *rank)
 	return main_thread && main_thread->sample.stack &&
 	       main_thread->sample.stack->frame_count > 0 &&
 	       main_thread->activity.kind != ACTIVITY_TEARDOWN;
+}
+
+bool rank_has_left_program(const struct rank *rank)
+{
+	return rank->seen_count > 0;
 }
 
 /*

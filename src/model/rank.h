@@ -168,6 +168,11 @@ bool rank_is_helped(const struct rank *rank);
  */
 bool rank_is_waking(const struct rank *rank);
 /*
+ * True if the newest sample has no frames of the program, and one before had: the interpreter shuts
+ * down, the process exits, or its stack could not be read.
+ */
+bool rank_has_left_program(const struct rank *rank);
+/*
  * True if the main thread's last change, or its last end of a wait for peers, respectively, is so
  * recent that the next one is not overdue, compared with the longest pause between changes.
  */

@@ -163,7 +163,9 @@ double wait_graph_called_at(const struct rank *rank)
 	const struct collective_entry *call =
 		is_in_collective(rank) ? find_waited(rank, &is_undecided) : NULL;
 
-	return call && call->created > 0 ? (double)call->created / 1e9 : -1;
+	return call && rank_is_in_call(rank, call) && call->created > 0
+		       ? (double)call->created / 1e9
+		       : -1;
 }
 
 /* The node for the call of a collective; a new one if no equal call is there yet. */

@@ -123,7 +123,7 @@ const struct wait_node *wait_graph_meeting(const struct wait_graph *graph);
 struct rankset wait_graph_outliers(const struct wait_graph *graph);
 /*
  * Seconds since 1970, by the clock of the rank's machine, at which the rank has called the
- * collective in which its main thread waits; -1: unknown.
+ * collective that its main thread is in; -1: unknown, or made before, at another line.
  */
 double wait_graph_called_at(const struct rank *rank);
 /*

@@ -304,7 +304,7 @@ class TestReport(Evidence):
         text = self.read(path)
         for part in ("3 ranks of orders.py", "Rank 1 is elsewhere: late",
                      "MERGED STACKS", "Python 3.", "rank 2: ",
-                     "command: ", "open files ", " free of "):
+                     "command: ", "open files ", "DISK (of the ranks' folders"):
             self.assertIn(part, text)
         again = jobs.probetui("--job", job.port, "report", "--out", path)
         self.assertEqual(again.returncode, 2)
@@ -316,9 +316,9 @@ class TestReport(Evidence):
         self.assertEqual(report["merged"]["ranks"], "1")
         self.assertGreater(report["ranks"][0]["memory"], 1 << 20)
         self.assertIsNone(report["ranks"][0]["error_file"])
-        disk = report["ranks"][0]["disks"][0]
-        self.assertEqual(disk["path"], os.getcwd())
-        self.assertTrue(0 <= disk["free"] <= disk["size"])
+        self.assertTrue(report["disks"])
+        for disk in report["disks"]:
+            self.assertLessEqual(disk.get("free", 0), disk.get("size", 0))
 
 
     def test_the_last_lines(self):
@@ -341,9 +341,9 @@ class TestReport(Evidence):
         self.assertIn("""
 LAST LINE THAT EACH RANK HAS PRINTED
   rank 0: step 7
-  ranks 1-2: one of them: step 7
+  ranks 1-2: in one file: step 7
   rank 0: progress bar: 70%|#######   |
-  ranks 1-2: one of them: progress bar: 70%|#######   |
+  ranks 1-2: in one file: progress bar: 70%|#######   |
 """, text)
 
 

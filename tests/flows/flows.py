@@ -76,7 +76,8 @@ FLOWS = [
          None, None),
     # The kernel's log has no pids of another pid namespace.
     Flow("oom", r"^Rank 1 failed first: it was killed by SIGKILL(: by the kernel, "
-         r"|; the kernel has killed a process of its control group )"
+         r"|; since it was first looked at, the kernel has killed a process of "
+         r"control group /\S+ )"
          r"for lack of memory \(limit 600 MB\)\.$", None, None),
     Flow("exit0", r"^Rank 1 ended first: it exited with code 0\. Rank [02] then "
          r"raised ", None, None),

@@ -128,6 +128,13 @@ static const struct row rows[] = {
 	  "exited with code 1.",
 	  "2",
 	  0.1 },
+	/* an hour later */
+	{ { { 1, 0, "0", LOST(0) }, { ALIVE, 0, NULL, NULL }, { 1, 0, "2", LATE(2) } },
+	  { 0, 1, 2 },
+	  "Rank 0 failed first: it raised RuntimeError: Connection closed by peer (train.py:22), "
+	  "and exited with code 1.",
+	  "0",
+	  1800 },
 	/* either of them may have printed it */
 	{ { { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
 	    { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
@@ -365,13 +372,14 @@ static void kills_in_the_group_are_counted(void **state)
 	} cases[] = {
 		{ 2, 2, "Rank 1 failed first: it was killed by SIGKILL." },
 		{ 2, 3,
-		  "Rank 1 failed first: it was killed by SIGKILL; the kernel has killed a process "
-		  "of "
-		  "its control group for lack of memory (limit 600 MB)." },
+		  "Rank 1 failed first: it was killed by SIGKILL; since it was first looked at, the "
+		  "kernel has killed a process of control group /job for lack of memory (limit 600 "
+		  "MB)." },
 		{ 0, 2,
-		  "Rank 1 failed first: it was killed by SIGKILL; the kernel has killed 2 "
-		  "processes "
-		  "of its control group for lack of memory (limit 600 MB)." },
+		  "Rank 1 failed first: it was killed by SIGKILL; since it was first looked at, the "
+		  "kernel has killed 2 processes of control group /job for lack of memory (limit 600 "
+		  "MB)." },
+		{ -1, 2, "Rank 1 failed first: it was killed by SIGKILL." },
 	};
 
 	(void)state;

@@ -682,6 +682,32 @@ static void a_long_line_keeps_both_ends(void **state)
 	scene_clear(&scene);
 }
 
+/* print(…, end="\r"): each chunk ends where the next one begins again. */
+static void a_line_that_is_drawn_again_is_short(void **state)
+{
+	const struct output *output;
+	struct scene scene;
+	char step[32];
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	for (int i = 0; i < 500; i++) {
+		snprintf(step, sizeof(step), "step %d\r", i);
+		print(&scene, step, 1);
+	}
+	output = session_find_output(&scene.session, 0, 100);
+	assert_int_equal(output_count(output), 1);
+	assert_string_equal(output_line(output, 0)->text, "step 499");
+	print(&scene, "\nstep\r", 1000);
+	assert_string_equal(output_line(output, output_count(output) - 1)->text, "step");
+	print(&scene, "\rnow\rthen\r", 1000);
+	assert_string_equal(output_line(output, output_count(output) - 1)->text, "then");
+	print(&scene, "\n", 1);
+	assert_string_equal(output_line(output, output_count(output) - 1)->text, "then");
+	scene_clear(&scene);
+}
+
 static void the_stacks_of_a_stranger_are_kept(void **state)
 {
 	struct scene scene;
@@ -873,6 +899,7 @@ int main(void)
 		cmocka_unit_test(sources_are_kept),
 		cmocka_unit_test(a_dead_rank_has_the_source_of_another),
 		cmocka_unit_test(a_long_line_keeps_both_ends),
+		cmocka_unit_test(a_line_that_is_drawn_again_is_short),
 		cmocka_unit_test(the_stacks_of_a_stranger_are_kept),
 		cmocka_unit_test(dropped_stacks_change_nothing),
 		cmocka_unit_test(dropped_ids_are_unknown),

@@ -1,11 +1,11 @@
 /*
- * printed: the line that a process has printed last, which mostly says which step it was at.
+ * last-line: the line that a process has printed last, which mostly says which step it was at.
  *
  * Programs print steps on standard output. Progress bars (tqdm) draw one line again and again on
  * standard error, each time behind a carriage return.
  */
-#ifndef BACKENDS_PRINTED_H
-#define BACKENDS_PRINTED_H
+#ifndef BACKENDS_LAST_LINE_H
+#define BACKENDS_LAST_LINE_H
 
 #include <jansson.h>
 #include <sys/types.h>
@@ -18,10 +18,13 @@ struct outputs;
  * standard output, and what a progress bar has drawn last on its standard error, each {path, line},
  * masked and cut; null where there is none, or the output goes to no file.
  */
-json_t *printed_to_json(struct outputs *outputs, pid_t pid);
-/* Appends the last line of text that is not blank, of one that was drawn again the last part. */
-void printed_append_line(struct buffer *out, const char *text);
+json_t *last_line_to_json(struct outputs *outputs, pid_t pid);
+/*
+ * Appends the last line of text that is not blank, of one that was drawn again the last part;
+ * without colours, and blanks around it. out is empty before.
+ */
+void last_line_append(struct buffer *out, const char *text);
 /* Appends the last part of the last line of text that has a carriage return. */
-void printed_append_progress(struct buffer *out, const char *text);
+void last_line_append_progress(struct buffer *out, const char *text);
 
 #endif

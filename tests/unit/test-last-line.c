@@ -1,11 +1,11 @@
-/* printed: the last line that a process has printed. */
+/* last-line: the last line that a process has printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "backends/printed.h"
+#include "backends/last-line.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -27,6 +27,9 @@ static const struct row {
 	{ "epoch 1\n" BARS "\r", "50%|#####     | 5/10", "50%|#####     | 5/10" },
 	{ BARS "\nValueError: bad\n", "ValueError: bad", "50%|#####     | 5/10" },
 	{ "\r\r\r", "", "" },
+	/* nested bars move the cursor up behind each line */
+	{ BARS "\x1b[A\r\x1b[A", "50%|#####     | 5/10", "50%|#####     | 5/10" },
+	{ "\x1b[32mstep 3\x1b[0m  \n\x1b[0m\n", "step 3", "" },
 };
 
 static void check(void (*append)(struct buffer *out, const char *text), const char *text,
@@ -43,8 +46,8 @@ static void the_last_line_is_found(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		check(printed_append_line, rows[i].text, rows[i].line);
-		check(printed_append_progress, rows[i].text, rows[i].progress);
+		check(last_line_append, rows[i].text, rows[i].line);
+		check(last_line_append_progress, rows[i].text, rows[i].progress);
 	}
 }
 

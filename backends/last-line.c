@@ -1,4 +1,4 @@
-#include "backends/printed.h"
+#include "backends/last-line.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,9 +16,25 @@
 #define BYTES_MAXIMUM (4u << 10)
 #define COLUMNS_MAXIMUM 200
 
-static bool is_blank(const char *bytes, size_t length)
+/* Appends the bytes without colours, and without blanks at the beginning and the end. */
+static void append_shown(struct buffer *out, const char *bytes, size_t length)
 {
-	return strspn(bytes, " \t\r\n") >= length;
+	struct buffer plain = BUFFER_INIT;
+	size_t start;
+
+	for (size_t i = 0; i < length;) {
+		size_t skipped = text_sequence(bytes + i, length - i);
+
+		if (skipped == 0)
+			buffer_append_char(&plain, bytes[i]);
+		i += skipped > 0 ? skipped : 1;
+	}
+	while (plain.length > 0 && strchr(" \t", plain.data[plain.length - 1]))
+		buffer_truncate(&plain, plain.length - 1);
+	start = plain.length > 0 ? strspn(plain.data, " \t") : 0;
+	if (start < plain.length)
+		buffer_append(out, plain.data + start, plain.length - start);
+	buffer_clear(&plain);
 }
 
 /* Appends the last part between carriage returns that is not blank; false: there is none. */
@@ -26,20 +42,15 @@ static bool append_last_part(struct buffer *out, const char *line, size_t length
 {
 	size_t end = length;
 
-	while (end > 0) {
+	while (end > 0 && out->length == 0) {
 		size_t start = end;
 
 		while (start > 0 && line[start - 1] != '\r')
 			start--;
-		if (!is_blank(line + start, end - start)) {
-			size_t from = start + strspn(line + start, " \t");
-
-			buffer_append(out, line + from, end - from);
-			return true;
-		}
+		append_shown(out, line + start, end - start);
 		end = start > 0 ? start - 1 : 0;
 	}
-	return false;
+	return out->length > 0;
 }
 
 /* The last line that has a part, and, if asked for, a carriage return before its end. */
@@ -61,28 +72,14 @@ static void append_last(struct buffer *out, const char *text, bool is_drawn)
 	}
 }
 
-void printed_append_line(struct buffer *out, const char *text)
+void last_line_append(struct buffer *out, const char *text)
 {
 	append_last(out, text, false);
 }
 
-void printed_append_progress(struct buffer *out, const char *text)
+void last_line_append_progress(struct buffer *out, const char *text)
 {
 	append_last(out, text, true);
-}
-
-static json_t *masked(const struct buffer *line)
-{
-	struct buffer plain = BUFFER_INIT;
-	struct buffer cut = BUFFER_INIT;
-	json_t *json;
-
-	secret_mask_traceback(&plain, line->data);
-	text_cut(&cut, plain.data, COLUMNS_MAXIMUM);
-	json = json_text(cut.data);
-	buffer_clear(&cut);
-	buffer_clear(&plain);
-	return json;
 }
 
 /* Returns a new object {path, line} of a file; null: no such line. */
@@ -90,26 +87,32 @@ static json_t *read_last(struct outputs *outputs, pid_t pid, int number,
 			 void (*append)(struct buffer *out, const char *text))
 {
 	struct buffer text = BUFFER_INIT;
+	struct buffer masked = BUFFER_INIT;
 	struct buffer line = BUFFER_INIT;
+	struct buffer cut = BUFFER_INIT;
 	json_t *json = json_null();
 	const char *path = outputs_read_last(outputs, pid, number, BYTES_MAXIMUM, &text);
 
-	if (text.length > 0)
-		append(&line, text.data);
+	/* Before the line is taken out: a private key is known by the lines around it. */
+	secret_mask_traceback(&masked, text.length > 0 ? text.data : "");
+	append(&line, masked.length > 0 ? masked.data : "");
 	if (path && line.length > 0) {
+		text_cut(&cut, line.data, COLUMNS_MAXIMUM);
 		json = json_object();
 		json_set_text(json, "path", path);
-		json_object_set_new(json, "line", masked(&line));
+		json_set_text(json, "line", cut.data);
 	}
+	buffer_clear(&cut);
 	buffer_clear(&line);
+	buffer_clear(&masked);
 	buffer_clear(&text);
 	return json;
 }
 
-json_t *printed_to_json(struct outputs *outputs, pid_t pid)
+json_t *last_line_to_json(struct outputs *outputs, pid_t pid)
 {
-	json_t *line = read_last(outputs, pid, STDOUT_FILENO, printed_append_line);
-	json_t *progress = read_last(outputs, pid, STDERR_FILENO, printed_append_progress);
+	json_t *line = read_last(outputs, pid, STDOUT_FILENO, last_line_append);
+	json_t *progress = read_last(outputs, pid, STDERR_FILENO, last_line_append_progress);
 
 	/* Where both go to one file, the bar may be its last line. */
 	if (json_is_object(progress) && json_equal(line, progress)) {
