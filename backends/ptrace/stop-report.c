@@ -217,6 +217,16 @@ static void tell_stop(struct debuggee *control, const struct debuggee_thread *th
 	node_flush(control->base.node);
 }
 
+/* Code of pending breakpoints may have been loaded since the last periodic check. */
+static void look_for_pending(struct debuggee *control)
+{
+	if (!breakpoint_table_are_pending(control->breaks))
+		return;
+	breakpoint_table_look(control->breaks);
+	if (debuggee_watch_request(control))
+		debuggee_arm_all(control);
+}
+
 static void finish_stopping(struct debuggee *control)
 {
 	struct debuggee_thread *thread = debuggee_find(control, control->shown);
@@ -242,8 +252,10 @@ static void finish_stopping(struct debuggee *control)
 	}
 	stop_report_find_place(thread);
 	debuggee_say_left_out(control, INFINITY);
-	if (control->is_python)
+	if (control->is_python) {
+		look_for_pending(control);
 		watchpoints_look(control->watched);
+	}
 	tell_stop(control, thread);
 }
 
