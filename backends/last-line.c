@@ -9,6 +9,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/json.h"
+#include "base/logline.h"
 #include "base/secret.h"
 #include "base/text.h"
 
@@ -53,6 +54,14 @@ static bool append_last_part(struct buffer *out, const char *line, size_t length
 	return out->length > 0;
 }
 
+/* Bytes of a line without the traceback that begins behind a progress bar. */
+static size_t shown_length(const char *line, size_t length)
+{
+	size_t drawn = logline_drawn(line, length);
+
+	return drawn > 0 ? drawn : length;
+}
+
 /* The last line that has a part, and, if asked for, a carriage return before its end. */
 static void append_last(struct buffer *out, const char *text, bool is_drawn)
 {
@@ -65,6 +74,7 @@ static void append_last(struct buffer *out, const char *text, bool is_drawn)
 		while (start > 0 && text[start - 1] != '\n')
 			start--;
 		drawn = memchr(text + start, '\r', end - start);
+		end = start + shown_length(text + start, end - start);
 		if ((!is_drawn || (drawn && drawn + 1 < text + end)) &&
 		    append_last_part(out, text + start, end - start))
 			return;

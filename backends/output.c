@@ -38,6 +38,8 @@
 #define TURN_BYTES (16u << 10)
 /* Maximum number of turns to wait for the remaining bytes of an incomplete UTF-8 character. */
 #define TURNS_WAITED_MAXIMUM 8
+/* Stands for the beginning of a line that is longer than what is sent. */
+#define CUT "…"
 /* While more bytes than this are queued in the pipe, no output is read. */
 #define WAITING_MAXIMUM (256u << 10)
 
@@ -126,11 +128,12 @@ static void drop_nuls(struct buffer *text)
 }
 
 /*
- * Moves stream->at to the start of the next line, because the current line is read from its middle;
- * stream->at is unchanged if no line begins in the next `maximum` bytes. A hole, which reads as NUL
- * bytes, ends a line: a log that was truncated while a process wrote to it begins with one.
+ * Moves stream->at to the start of the next line, because the current line is read from its middle.
+ * Returns false, and stream->at is unchanged, if no line begins in the next `maximum` bytes. A
+ * hole, which reads as NUL bytes, ends a line: a log that was truncated while a process wrote to it
+ * begins with one.
  */
-static void skip_part_of_line(struct output_file *stream, size_t maximum)
+static bool skip_part_of_line(struct output_file *stream, size_t maximum)
 {
 	struct buffer text = BUFFER_INIT;
 	off_t start = stream->at;
@@ -147,6 +150,7 @@ static void skip_part_of_line(struct output_file *stream, size_t maximum)
 		i++;
 	stream->at = begins ? start + (off_t)i : start;
 	buffer_clear(&text);
+	return begins;
 }
 
 /*
@@ -196,7 +200,8 @@ static void emit_new(struct outputs *outputs, struct followed *followed, struct 
 				    "some output was skipped here: the process prints faster than "
 				    "probetui reads");
 		stream->at = size - maximum;
-		skip_part_of_line(stream, turn->maximum);
+		if (!skip_part_of_line(stream, turn->maximum))
+			buffer_append_string(&text, CUT);
 	}
 	output_file_read(stream, turn->maximum, &text);
 	if (!turn->is_last)

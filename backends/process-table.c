@@ -346,22 +346,36 @@ void process_table_list(const struct process_table *process_table, struct pid_li
 	map_each(process_table->members, list_member, pids);
 }
 
-bool process_table_check(struct process_table *process_table, pid_t pid)
+static bool has_ended(struct process_table *process_table, const struct member *member)
 {
-	struct member *member = find(process_table, pid);
 	struct procfs_stat stat;
 
 	if (!member || member->process.start_time == 0)
 		return false;
-	if (procfs_stat(node_procfs(process_table->node), pid, &stat) < 0) {
-		/* Errors like EMFILE do not mean that the process has exited. */
-		if (!procfs_is_gone(errno))
-			return false;
-	} else if (stat.start_time == member->process.start_time && !procfs_has_ended(&stat)) {
+	/* Errors like EMFILE do not mean that the process has exited. */
+	if (procfs_stat(node_procfs(process_table->node), member->process.pid, &stat) < 0)
+		return procfs_is_gone(errno);
+	return stat.start_time != member->process.start_time || procfs_has_ended(&stat);
+}
+
+bool process_table_check(struct process_table *process_table, pid_t pid)
+{
+	struct member *member = find(process_table, pid);
+
+	if (!has_ended(process_table, member))
 		return false;
-	}
-	remove_member(process_table, member);
+	/* Of several that end at once, the pidfds tell the order. */
+	if (!member->exit)
+		remove_member(process_table, member);
 	return true;
+}
+
+void process_table_check_now(struct process_table *process_table, pid_t pid)
+{
+	struct member *member = find(process_table, pid);
+
+	if (has_ended(process_table, member))
+		remove_member(process_table, member);
 }
 
 void process_table_release(struct process_table *process_table)

@@ -51,8 +51,13 @@ void process_table_end_standin(struct process_table *process_table, pid_t pid);
 void process_table_list(const struct process_table *process_table, struct pid_list *pids);
 /* Disconnects the debuggers of all processes, so that stopped processes resume. */
 void process_table_release(struct process_table *process_table);
-/* Checks whether the process has exited; if so, reports the exit and returns true. */
+/*
+ * Checks whether the process has exited; if so, returns true, and reports the exit, now or, of a
+ * process whose pidfd is watched, in the next turn of the loop.
+ */
 bool process_table_check(struct process_table *process_table, pid_t pid);
+/* If the process has exited, reports the exit at once. */
+void process_table_check_now(struct process_table *process_table, pid_t pid);
 /*
  * Whether a frame of the process, or of any exited process, has had this source file. Exited
  * processes count because a live rank is asked for the source files of an exited one.

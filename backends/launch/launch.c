@@ -258,7 +258,7 @@ static void launch_take_end(struct launch *launch, const char *bytes, size_t len
 	launch->status = status;
 	launch->has_status = true;
 	/* If the process is a rank, the exit of the rank is reported before that of the job. */
-	process_table_check(node_process_table(launch->node), state->pid);
+	process_table_check_now(node_process_table(launch->node), state->pid);
 	launch_tell(launch);
 	launch_send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/array.h"
 
 #define RANK "[rank"
 /* Digits of the largest rank (RANKSET_MAXIMUM has more). */
@@ -60,4 +61,49 @@ size_t logline_margin(const char *text, size_t length)
 	if (blanks == length || (text[blanks] != '|' && text[blanks] != '+'))
 		return 0;
 	return blanks + 1;
+}
+
+/* How what an ending program prints begins. */
+static const char *const heads[] = {
+	"Traceback (most recent call last):",
+	"  + Exception Group Traceback (most recent call last):",
+	"Exception in thread ",
+	"terminate called ",
+	"Fatal Python error: ",
+};
+
+/* Length of "[rank2]: " at the end of the bytes; 0: it is not there. */
+static size_t rank_prefix(const char *bytes, size_t length)
+{
+	static const char head[] = "[rank";
+	static const char tail[] = "]: ";
+	size_t at = length;
+
+	if (length < strlen(tail) || memcmp(bytes + length - strlen(tail), tail, strlen(tail)) != 0)
+		return 0;
+	at -= strlen(tail);
+	while (at > 0 && isdigit((unsigned char)bytes[at - 1]))
+		at--;
+	if (at < strlen(head) || memcmp(bytes + at - strlen(head), head, strlen(head)) != 0)
+		return 0;
+	return length - at + strlen(head);
+}
+
+size_t logline_drawn(const char *bytes, size_t length)
+{
+	struct logline line;
+
+	logline_read(&line, bytes, length);
+	for (size_t i = 0; i < ARRAY_LENGTH(heads); i++) {
+		const char *at = memmem(bytes, length, heads[i], strlen(heads[i]));
+		size_t before = at ? (size_t)(at - bytes) : 0;
+		size_t prefix = rank_prefix(bytes, before);
+
+		if (before <= line.prefix)
+			continue;
+		/* Without a bar, text may quote a traceback; torch's prefix is not quoted. */
+		if (prefix > 0 || memchr(bytes, '\r', before))
+			return before - prefix;
+	}
+	return 0;
 }

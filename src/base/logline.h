@@ -23,4 +23,10 @@ void logline_read(struct logline *line, const char *bytes, size_t length);
  */
 size_t logline_margin(const char *text, size_t length);
 
+/*
+ * Number of bytes at the beginning of a line that a progress bar has drawn, behind which an error
+ * of Python or C++ begins: a bar ends without a newline when the program does. 0: there is none.
+ */
+size_t logline_drawn(const char *bytes, size_t length);
+
 #endif

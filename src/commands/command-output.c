@@ -50,8 +50,8 @@ static const struct output *find_output(struct command_context *context, const s
 	}
 	output = session_find_output(&engine->session, rank->node, rank->process.pid);
 	if (!output)
-		error_set(error, engine->replay ? "the recording has no output of the rank: "
-						  "record with --record-output"
+		error_set(error, engine->replay ? "the recording has no output of the rank (see "
+						  "--record-output)"
 						: "the rank has no process");
 	return output;
 }
@@ -69,6 +69,13 @@ static bool is_last(const struct output *output, size_t line, int lines)
 	return lines > 0;
 }
 
+static void append_shared(struct buffer *out, const char *shared)
+{
+	buffer_append_string(out, " (");
+	output_append_shared(out, shared);
+	buffer_append_char(out, ')');
+}
+
 static void command_output_append_text(struct buffer *out, const struct output *output, int lines)
 {
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
@@ -79,7 +86,7 @@ static void command_output_append_text(struct buffer *out, const struct output *
 		buffer_printf(out, "  %s: %s", kinds[i], stream->why ? "~ " : "");
 		format_text(out, stream->why ? stream->why : stream->path);
 		if (stream->shared && !stream->why)
-			buffer_printf(out, " (shared with ranks %s)", stream->shared);
+			append_shared(out, stream->shared);
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < output_count(output); i++) {
@@ -178,7 +185,8 @@ static int output_run(struct command_context *context, const struct arguments *a
 const struct command command_output = {
 	.name = "output",
 	.synopsis = "[--lines N] [ranks SET]",
-	.help = "print the last lines of output of ranks that write their output to files",
+	.help = "print the last lines (1 to 400; default: 20) of output of ranks that write their "
+		"output to files",
 	.flags = COMMAND_SHELL | COMMAND_RANKS,
 	.run = output_run,
 };

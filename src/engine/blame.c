@@ -97,7 +97,7 @@ static bool were_ended_together(const struct session *session)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!rank_is_gone(rank) || !cause_has_end_signal(rank))
+		if (!rank_is_gone(rank) || !rank_has_end_signal(rank))
 			return false;
 		first = fmin(first, rank->ended_at);
 		last = fmax(last, rank->ended_at);
@@ -116,7 +116,7 @@ static void describe_end(const struct engine *engine, const struct rank *first, 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!cause_has_end_signal(rank))
+		if (!rank_has_end_signal(rank))
 			continue;
 		rankset_add(&ranks, rank->process.rank);
 		if (rank != first)

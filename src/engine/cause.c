@@ -98,14 +98,6 @@ static void explain_kill(struct cause *cause, const struct engine *engine, const
 		cause->kill = xstrdup(": by the kernel, for lack of memory");
 }
 
-bool cause_has_end_signal(const struct rank *rank)
-{
-	const struct process *process = &rank->process;
-
-	return process->exit_signal == SIGTERM || process->exit_signal == SIGINT ||
-	       process->exit_code == 128 + SIGTERM || process->exit_code == 128 + SIGINT;
-}
-
 /*
  * Sets the other ranks that print to the file; returns true if one of them failed by itself, too,
  * and may have printed what names no rank.
@@ -121,7 +113,7 @@ static bool find_sharers(const struct engine *engine, const struct rank *rank, c
 	while (!has_failed && (number = rankset_next(sharers, number)) >= 0) {
 		const struct rank *other = session_find_rank(&engine->session, number);
 
-		has_failed = other && cause_has_failed(other) && !cause_has_end_signal(other);
+		has_failed = other && cause_has_failed(other) && !rank_has_end_signal(other);
 	}
 	return has_failed;
 }
@@ -156,7 +148,7 @@ static bool is_of_end(const struct cause *cause, const struct rank *rank)
 	const struct process *process = &rank->process;
 
 	return process->exit_code == 1 || signals_itself(process->exit_signal) ||
-	       (cause_has_end_signal(rank) && cause->tracebacks.items[cause->last].rank >= 0);
+	       (rank_has_end_signal(rank) && cause->tracebacks.items[cause->last].rank >= 0);
 }
 
 /* A thread's traceback names no rank: it counts if no other rank prints to the file. */
@@ -510,7 +502,7 @@ json_t *cause_to_json(const struct cause *cause)
 
 bool cause_was_ended(const struct engine *engine, const struct rank *rank)
 {
-	return cause_has_end_signal(rank) && cause_blame(engine, rank) == TRACEBACK_OWN;
+	return rank_has_end_signal(rank) && cause_blame(engine, rank) == TRACEBACK_OWN;
 }
 
 enum traceback_blame cause_blame(const struct engine *engine, const struct rank *rank)
@@ -535,7 +527,7 @@ static int order_of(const struct engine *engine, const struct rank *rank)
 {
 	if (cause_blame(engine, rank) != TRACEBACK_OWN)
 		return 1;
-	return cause_has_end_signal(rank) ? 2 : 0;
+	return rank_has_end_signal(rank) ? 2 : 0;
 }
 
 /*

@@ -64,8 +64,6 @@ const char *cause_end(const struct rank *rank);
 
 /* What the exception of a rank says of others. */
 enum traceback_blame cause_blame(const struct engine *engine, const struct rank *rank);
-/* True if SIGTERM or SIGINT ended the rank, or its code says so, as that of a shell does. */
-bool cause_has_end_signal(const struct rank *rank);
 /*
  * True if SIGTERM or SIGINT ended the rank, which launchers pass on or send to the ranks that are
  * left, and no exception says more.

@@ -101,7 +101,8 @@ static void record_output(struct engine *engine)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct process *process = &session->ranks[i]->process;
 
-		if (process->pid > 0 && process->state != PROCESS_EXITED)
+		/* The node remembers the files of ranks that have ended. */
+		if (process->pid > 0)
 			request_group_add(group, process->rank, "output",
 					  json_pack("{s:i}", "pid", (int)process->pid), NULL);
 	}

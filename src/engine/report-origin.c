@@ -106,6 +106,14 @@ static const char *stderr_of(const struct page *page, const struct rank *rank)
 		NULL);
 }
 
+static const char *stdout_of(const struct page *page, const struct rank *rank)
+{
+	const json_t *printed =
+		json_object_get(evidence_find(&page->engine->evidence, rank), "printed");
+
+	return json_get_string(json_object_get(printed, "line"), "path", NULL);
+}
+
 /* Appends when the first rank was started, and its age. */
 static void append_start(const struct page *page)
 {
@@ -185,6 +193,7 @@ void page_append_origin(const struct page *page)
 	append_start(page);
 	append_launcher(page);
 	append_attempt(page);
+	append_strings(page, "standard output", stdout_of);
 	append_strings(page, "standard error", stderr_of);
 }
 

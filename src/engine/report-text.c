@@ -107,8 +107,23 @@ static void append_waits(const struct page *page)
 	buffer_append(page->out, page->report->waits.data, page->report->waits.length);
 }
 
+static bool has_any_ended(const struct page *page)
+{
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = page_next_rank(page, &next))) {
+		if (rank_is_gone(rank))
+			return true;
+	}
+	return false;
+}
+
 static void report_text_append_merged(const struct page *page)
 {
+	if (page->report->merged.length > 0 && has_any_ended(page))
+		buffer_append_string(page->out, "  (of ranks that have ended: the last that were "
+						"sampled)\n");
 	buffer_append(page->out, page->report->merged.data, page->report->merged.length);
 }
 
@@ -433,8 +448,7 @@ static const struct section {
 	{ "LAST MINUTE", page_append_timeline },
 	{ "VERDICT", append_verdict },
 	{ "WHO WAITS FOR WHOM", append_waits },
-	{ "MERGED STACKS (of ranks that have ended: the last that were sampled)",
-	  report_text_append_merged },
+	{ "MERGED STACKS", report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
 	{ "EXCEPTIONS OF RANKS", report_text_append_errors },
 	{ "LAST LINE THAT EACH RANK HAS PRINTED", append_last_output },

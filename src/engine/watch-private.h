@@ -42,6 +42,7 @@ struct watch {
 	char *recording; /* path of the recording; NULL: none */
 	struct report report;
 	double began_at;  /* session time of the first sample */
+	bool looks_less;  /* new ranks are searched for every LOOK_SECONDS */
 	double stood;	  /* seconds without progress at the last judgement */
 	json_t *attempts; /* documents of the attempts that failed before; NULL: none did */
 	double failed_at; /* session time at which the report on the last failed attempt was

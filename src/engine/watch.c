@@ -39,10 +39,13 @@
 #define SAMPLES 8
 #define PERIOD_MINIMUM 0.1
 #define PERIOD_MAXIMUM 1.0
-/* Seconds between two searches for new ranks. */
+/*
+ * Seconds between two searches for new ranks; while a job, or a restart, is awaited, or some of its
+ * ranks are missing. A job may fail in its first seconds.
+ */
 #define LOOK_SECONDS 5.0
-/* The same while a restart is awaited; and how long it is awaited. */
-#define RESTART_LOOK_SECONDS 0.5
+#define SOON_LOOK_SECONDS 0.5
+/* How long a restart, or missing ranks, are searched for so often. */
 #define RESTART_SECONDS 60.0
 /* Period and duration, in seconds, of frequent samples after a rank begins to shut down. */
 #define HURRY_PERIOD 0.1
@@ -172,6 +175,18 @@ static void watch_remember(struct watch *watch)
 	blame_remember(&watch->blame, watch->engine);
 }
 
+/* Searches for ranks less often, once all are there or were searched for long enough. */
+static void watch_look_less(struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+
+	if (watch->looks_less || (count_present(session) < session->rank_count &&
+				  engine_now(watch->engine) < watch->began_at + RESTART_SECONDS))
+		return;
+	watch->looks_less = true;
+	engine_follow(watch->engine, LOOK_SECONDS);
+}
+
 static bool watch_is_over(const struct engine *engine, void *data)
 {
 	struct watch *watch = data;
@@ -182,6 +197,7 @@ static bool watch_is_over(const struct engine *engine, void *data)
 		return watch->outcome != OUTCOME_NONE;
 	engine_judge(watch->engine);
 	watch->revision = engine->session.revision;
+	watch_look_less(watch);
 	evidence_follow(watch->engine);
 	collectives_follow(watch->engine, false);
 	watch_hurry(watch);
@@ -208,6 +224,15 @@ static void watch_await_sample(struct engine *engine, struct request *owned_samp
 	request_cancel(engine, owned_sample);
 }
 
+/* A job that stood may have ended since: then it was not stuck. */
+static void take_end(struct watch *watch)
+{
+	enum outcome outcome = watch_judge(watch);
+
+	if (watch->outcome == OUTCOME_STUCK && outcome != OUTCOME_NONE)
+		watch->outcome = outcome;
+}
+
 /* Samples the other ranks before they exit, too. */
 static void look_at_once(struct watch *watch)
 {
@@ -221,6 +246,7 @@ static void look_at_once(struct watch *watch)
 	watch_await_sample(engine, sample);
 	collectives_await(engine);
 	engine_judge(engine);
+	take_end(watch);
 	watch_describe(watch);
 	report_look(&watch->report, engine);
 }
@@ -283,9 +309,8 @@ static bool await_restart(struct watch *watch)
 	struct engine *engine = watch->engine;
 	bool is_any = false;
 
-	engine_follow(engine, RESTART_LOOK_SECONDS);
+	engine_follow(engine, SOON_LOOK_SECONDS);
 	engine_wait(engine, has_restarted, watch, RESTART_SECONDS);
-	engine_follow(engine, LOOK_SECONDS);
 	for (size_t i = 0; i < engine->session.rank_count; i++)
 		is_any = is_any || is_new(watch, engine->session.ranks[i]);
 	return is_any;
@@ -305,6 +330,7 @@ static void forget_attempt(struct watch *watch)
 	watch->revision = UINT64_MAX;
 	watch->leaving = 0;
 	watch->hurry_until = 0;
+	watch->looks_less = false;
 	session_forget_ended(&watch->engine->session, watch->failed_at);
 }
 
@@ -330,7 +356,7 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	struct engine *engine = watch->engine;
 	double seconds = engine->settings.has_timeout ? engine->settings.timeout : ENGINE_FOREVER;
 
-	engine_follow(engine, LOOK_SECONDS);
+	engine_follow(engine, SOON_LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
 	if (!has_appeared(engine, watch))
 		say_none(watch);
@@ -369,6 +395,8 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 	engine_sample_every(engine, watch->period);
 	watch_await_sample(engine, engine_ask_sample(engine));
 	watch->began_at = engine_now(engine);
+	/* What a rank prints before it ends is read from files that are known by then. */
+	evidence_follow(engine);
 	watch_say(watch, "watching %zu rank%s%s%s; a hang is reported after %g s without progress",
 		  count_present(session), count_present(session) == 1 ? "" : "s",
 		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "

@@ -336,6 +336,16 @@ int session_apply_output(struct session *session, size_t node, const json_t *bod
 	return 0;
 }
 
+void output_append_shared(struct buffer *out, const char *shared)
+{
+	struct rankset ranks = RANKSET_INIT;
+
+	buffer_append_string(out, "shared with ");
+	if (rankset_parse(&ranks, shared, NULL) == 0)
+		rankset_append_named(out, &ranks);
+	rankset_clear(&ranks);
+}
+
 /* Returns the set of other ranks in "shared" as a checked text; NULL: missing, or invalid. */
 static char *read_set(const json_t *json)
 {

@@ -36,10 +36,11 @@ struct output_line {
 
 /* The unfinished last line of a stream. */
 struct output_rest {
-	/* Unescaped bytes; NULL: none. Of a longer line: its first and its last OUTPUT_END_BYTES. */
+	/* Unescaped bytes; NULL: none. Of a longer line: its first and its last OUTPUT_END_BYTES.
+	 */
 	char *bytes;
 	size_t length;
-	bool is_cut; /* the line is longer: bytes are missing behind the first OUTPUT_END_BYTES */
+	bool is_cut;   /* the line is longer: bytes are missing behind the first OUTPUT_END_BYTES */
 	bool is_shown; /* the unfinished line is already in lines */
 };
 
@@ -60,6 +61,8 @@ struct output {
 };
 
 void output_free(struct output *output);
+/* Appends "shared with rank 2" or "shared with ranks 0-2"; shared: of a stream. */
+void output_append_shared(struct buffer *out, const char *shared);
 /* Number of stored lines; and line i of them (0: the oldest), respectively. */
 size_t output_count(const struct output *output);
 const struct output_line *output_line(const struct output *output, size_t i);

@@ -361,6 +361,14 @@ void rank_lose_debugger(struct rank *rank)
 		rank->debugger.state = DEBUGGER_LOST;
 }
 
+bool rank_has_end_signal(const struct rank *rank)
+{
+	const struct process *process = &rank->process;
+
+	return process->exit_signal == SIGTERM || process->exit_signal == SIGINT ||
+	       process->exit_code == 128 + SIGTERM || process->exit_code == 128 + SIGINT;
+}
+
 void rank_end(struct rank *rank, const struct process *process, double now)
 {
 	show_last_seen(rank);

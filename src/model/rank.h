@@ -167,6 +167,8 @@ bool rank_is_helped(const struct rank *rank);
  * it did while awake.
  */
 bool rank_is_waking(const struct rank *rank);
+/* True if SIGTERM or SIGINT ended the rank, or its code says so, as that of a shell does. */
+bool rank_has_end_signal(const struct rank *rank);
 /*
  * True if the newest sample has no frames of the program, and one before had: the interpreter shuts
  * down, the process exits, or its stack could not be read.

@@ -228,7 +228,7 @@ static const struct wait_group *next_to_end(const struct wait_group_list *wait_g
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!is_told[i] && (!next || wait_group->ended_at < next->ended_at))
+		if (!is_told[i] && (!next || wait_group_ended_before(wait_group, next)))
 			next = wait_group;
 	}
 	return next;
@@ -249,7 +249,7 @@ static void say_all_gone(struct buffer *out, const struct session *session,
 	buffer_append_string(out, session->rank_count == 1 ? "The only rank has ended"
 							   : "All ranks have ended");
 	while ((wait_group = next_to_end(wait_groups, is_told)) != NULL) {
-		if (before && before->ended_at < wait_group->ended_at)
+		if (before && wait_group_ended_before(before, wait_group))
 			buffer_append_string(out, ", then ");
 		else
 			buffer_append_string(out, before ? ", " : ": ");

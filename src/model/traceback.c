@@ -452,12 +452,14 @@ void traceback_read(struct traceback_list *list, const char *text)
 	for (const char *at = text; *at != '\0';) {
 		size_t length = strcspn(at, "\n");
 		struct logline line;
+		size_t drawn;
 
 		/* The last line may be cut. */
 		if (at[length] == '\0')
 			break;
-		logline_read(&line, at, length);
-		parse.start = at;
+		drawn = logline_drawn(at, length);
+		parse.start = at + drawn;
+		logline_read(&line, parse.start, length - drawn);
 		take_line(&parse, reader_of(&parse, line.rank), &line);
 		at += length + 1;
 	}

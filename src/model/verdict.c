@@ -304,9 +304,9 @@ static bool is_culprit(const struct wait_group_list *wait_groups,
 	if (!is_failed(wait_group))
 		return false;
 	for (size_t i = 0; i < wait_groups->count; i++) {
-		double ended_at = wait_groups->items[i].ended_at;
+		const struct wait_group *other = &wait_groups->items[i];
 
-		if (ended_at >= 0 && ended_at < wait_group->ended_at)
+		if (other->ended_at >= 0 && wait_group_ended_before(other, wait_group))
 			return false;
 	}
 	return true;

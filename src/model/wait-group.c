@@ -1,6 +1,7 @@
 #include "model/wait-group.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,6 +19,9 @@
 #include "model/session.h"
 #include "model/stacktree.h"
 #include "protocol/stack.h"
+
+/* Ends within so many seconds may be seen in another order. */
+#define TOGETHER_SECONDS 0.01
 
 static uint64_t hash_code(uint64_t hash, const struct code *code)
 {
@@ -245,6 +249,7 @@ static struct wait_group *wait_group_find_or_add(struct wait_group_list *wait_gr
 	wait_group->is_stopped = draft->first->state == RANK_STOPPED;
 	wait_group->unchanged = -1;
 	wait_group->ended_at = draft->first->ended_at;
+	wait_group->was_ended = true;
 	map_put(by_key, key, (void *)(uintptr_t)wait_groups->count);
 	return wait_group;
 }
@@ -264,6 +269,7 @@ static void count_rank(struct wait_group_list *wait_groups, struct wait_group *w
 	}
 	if (rank->ended_at < wait_group->ended_at)
 		wait_group->ended_at = rank->ended_at;
+	wait_group->was_ended = wait_group->was_ended && rank_has_end_signal(rank);
 	if (!thread)
 		return;
 	wait_group->moving_count += rank_is_moving(rank);
@@ -316,6 +322,14 @@ static void gather(struct wait_group_list *wait_groups, const struct drafts *dra
 		      compare_wait_groups);
 	free(places);
 	map_free(by_key);
+}
+
+bool wait_group_ended_before(const struct wait_group *wait_group, const struct wait_group *other)
+{
+	if (wait_group->was_ended != other->was_ended &&
+	    fabs(wait_group->ended_at - other->ended_at) < TOGETHER_SECONDS)
+		return other->was_ended;
+	return wait_group->ended_at < other->ended_at;
 }
 
 void wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,

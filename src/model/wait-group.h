@@ -54,6 +54,7 @@ struct wait_group {
 	size_t helped_count;
 	size_t waking_count;
 	double ended_at;  /* session time at which the first gone rank ended; -1: none */
+	bool was_ended;	  /* by SIGTERM or SIGINT, all of its ranks */
 	double unchanged; /* seconds since the last change of any of the stacks; -1: no stacks */
 };
 
@@ -75,6 +76,11 @@ enum wait_group_role wait_group_role_of(const struct rank *rank);
 void wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
 		      struct session *session);
 void wait_groups_clear(struct wait_group_list *wait_groups);
+/*
+ * True if one gone wait group ended before the other. Of ends at almost the same time, one by
+ * SIGTERM or SIGINT, with which a launcher ends the ranks that are left, comes last.
+ */
+bool wait_group_ended_before(const struct wait_group *wait_group, const struct wait_group *other);
 
 /*
  * watchdog: how long the peers of a stopped rank wait before a time-out of their collective ends

@@ -167,6 +167,35 @@ class TestWatch(Evidence):
                          in json.loads(found.stdout)["variables"]]
                 self.assertIn("turns", names)
 
+    def test_the_output_of_the_rank_that_failed(self):
+        port = str(jobs.free_port())
+        ranks = []
+        for number in range(2):
+            name = os.path.join(self.folder, "out.%d" % number)
+            with open(name, "w") as out, open(name + ".err", "w") as error:
+                rank = subprocess.Popen(
+                    [sys.executable, "-c", "import sys; print('said', flush=True); "
+                     "sys.stdin.read(); raise ValueError"], stdout=out,
+                    stderr=error, stdin=subprocess.PIPE, env=dict(
+                        os.environ, RANK=str(number), WORLD_SIZE="2",
+                        MASTER_ADDR="127.0.0.1", MASTER_PORT=port))
+            self.addCleanup(rank.communicate)
+            self.addCleanup(rank.kill)
+            ranks.append((rank, name))
+        jobs.wait_for(lambda: all(os.path.getsize(name) for _, name in ranks),
+                      "the ranks")
+        watcher = self.watch(port, "--stuck", "60s", "--report", self.reports,
+                             "--record-output")
+        ranks[1][0].stdin.close()
+        ranks[1][0].stdin = None
+        status, document, _ = watcher.finish()
+        self.assertEqual((status, document["rank"]), (1, 1))
+        found = self.replay(document["recording"], "--json", "output", "ranks",
+                            "1")
+        lines = json.loads(found.stdout)[0]["lines"]
+        self.assertIn({"stream": "stdout", "text": "said"}, lines)
+        self.assertIn({"stream": "stderr", "text": "ValueError"}, lines)
+
     def programs_for_others(self):
         """Copies that another user can run, as the build folder may be in a
         home folder, and the variables with which they find each other."""

@@ -27,6 +27,8 @@ static const struct row {
 	{ "epoch 1\n" BARS "\r", "50%|#####     | 5/10", "50%|#####     | 5/10" },
 	{ BARS "\nValueError: bad\n", "ValueError: bad", "50%|#####     | 5/10" },
 	{ "\r\r\r", "", "" },
+	{ BARS "[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: bad\n",
+	  "[rank1]: ValueError: bad", "50%|#####     | 5/10" },
 	/* nested bars move the cursor up behind each line */
 	{ BARS "\x1b[A\r\x1b[A", "50%|#####     | 5/10", "50%|#####     | 5/10" },
 	{ "\x1b[32mstep 3\x1b[0m  \n\x1b[0m\n", "step 3", "" },

@@ -108,6 +108,17 @@ static const struct row rows[] = {
 	{ HEAD TRAIN "AssertionError\nstep 2\n", "AssertionError (train.py:20)" },
 	{ HEAD TRAIN "AssertionError\nterminate called after throwing an instance of 'int'\n",
 	  "AssertionError (train.py:20); int" },
+	/* behind a progress bar */
+	{ "\r 7%|#| 7/100" HEAD TRAIN "KeyError: 1\n", "KeyError: 1 (train.py:20)" },
+	{ "\r 7%|#| 7/100[rank1]: " HEAD "[rank1]:   File \"/job/a.py\", line 1, in f\n"
+	  "[rank1]: KeyError: 3\n",
+	  "rank 1 KeyError: 3 (a.py:1)" },
+	{ "7/100[rank1]: " HEAD "[rank1]:   File \"/job/a.py\", line 1, in f\n"
+	  "[rank1]: KeyError: 3\n",
+	  "rank 1 KeyError: 3 (a.py:1)" },
+	{ "\r7/9\r8/9terminate called after throwing an instance of 'int'\n", "int" },
+	/* quoted */
+	{ "the worker said: " HEAD TRAIN "KeyError: 1\n", "" },
 	/* lines of other threads between those of a traceback */
 	{ HEAD TRAIN "INFO: saved\n", "" },
 	{ HEAD TRAIN "loss: 0.5\n", "" },

@@ -216,8 +216,10 @@ void pane_output_title(const struct session *session, struct buffer *left, struc
 			path = output->streams[i].path;
 			shared = output->streams[i].shared;
 		}
-	if (shared != NULL)
-		buffer_printf(left, " \u00b7 shared with ranks %s", shared);
+	if (shared != NULL) {
+		buffer_append_string(left, " \u00b7 ");
+		output_append_shared(left, shared);
+	}
 	if (path != NULL)
 		buffer_printf(left, " \u00b7 %s", path);
 	buffer_append_string(right, "! stderr");
