@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "model/output.h"
 #include "protocol/message.h"
 #include "stage.h"
@@ -144,7 +145,8 @@ static void a_line_and_a_rank_are_bounded(void **state)
 	memset(line, 'x', 200000);
 	print(stage, 3, "stdout", line);
 	print(stage, 3, "stdout", line);
-	assert_int_equal(strlen(output_line(output_of(stage, 3), 0)->text), OUTPUT_LINE_BYTES);
+	assert_int_equal(strlen(output_line(output_of(stage, 3), 0)->text),
+			 OUTPUT_LINE_BYTES + strlen("…"));
 	free(line);
 	for (int i = 0; i < 2 * OUTPUT_LINES; i++)
 		print(stage, 3, "stderr", "y\n");
@@ -152,6 +154,44 @@ static void a_line_and_a_rank_are_bounded(void **state)
 	/* The line that is not ended has scrolled away; it goes on anew. */
 	print(stage, 3, "stdout", "\nz\n");
 	assert_string_equal(output_line(output_of(stage, 3), OUTPUT_LINES - 1)->text, "z");
+}
+
+static void a_long_line_keeps_both_ends(void **state)
+{
+	struct stage *stage = *state;
+	const char *text;
+
+	print(stage, 3, "stdout", "begins ");
+	for (int i = 0; i < 2000; i++)
+		print(stage, 3, "stdout", "ä");
+	print(stage, 3, "stdout", " goes on ");
+	print(stage, 3, "stdout", "ends");
+	assert_int_equal(output_count(output_of(stage, 3)), 1);
+	text = output_line(output_of(stage, 3), 0)->text;
+	assert_in_range(strlen(text), OUTPUT_LINE_BYTES, OUTPUT_LINE_BYTES + strlen("…"));
+	assert_memory_equal(text, "begins ää", strlen("begins ää"));
+	assert_non_null(strstr(text, "ä…ä"));
+	assert_string_equal(text + strlen(text) - strlen("ä goes on ends"), "ä goes on ends");
+	assert_true(text_is_utf8(text, strlen(text)));
+	print(stage, 3, "stdout", "\nnext");
+	assert_string_equal(output_line(output_of(stage, 3), 1)->text, "next");
+}
+
+/* print(…, end="\r"): each chunk ends where the next one begins again. */
+static void a_line_that_is_drawn_again_is_short(void **state)
+{
+	struct stage *stage = *state;
+	char step[32];
+
+	for (int i = 0; i < 500; i++) {
+		snprintf(step, sizeof(step), "step %d\r", i);
+		print(stage, 3, "stdout", step);
+	}
+	check_lines(stage, "o step 499|");
+	print(stage, 3, "stdout", "\rnow\rthen\r");
+	check_lines(stage, "o then|");
+	print(stage, 3, "stdout", "\n");
+	check_lines(stage, "o then|");
 }
 
 static void what_is_asked_for_again_replaces(void **state)
@@ -305,6 +345,8 @@ int main(void)
 		ON_STAGE(a_progress_bar_is_one_line),
 		ON_STAGE(what_a_terminal_would_obey_is_shown),
 		ON_STAGE(a_line_and_a_rank_are_bounded),
+		ON_STAGE(a_long_line_keeps_both_ends),
+		ON_STAGE(a_line_that_is_drawn_again_is_short),
 		ON_STAGE(what_is_asked_for_again_replaces),
 		ON_STAGE(bad_events_change_nothing),
 		ON_STAGE(draws_the_picture),

@@ -12,9 +12,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/text.h"
 #include "model/job.h"
-#include "model/output.h"
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "scene.h"
@@ -643,71 +641,6 @@ static void sources_are_kept(void **state)
 	scene_clear(&scene);
 }
 
-/* Sends count times the text. */
-static void print(struct scene *scene, const char *text, size_t count)
-{
-	struct buffer all = BUFFER_INIT;
-	json_t *body;
-
-	for (size_t i = 0; i < count; i++)
-		buffer_append_string(&all, text);
-	body = json_pack("{s:i, s:s, s:s}", "pid", 100, "category", "stdout", "output", all.data);
-	assert_int_equal(scene_event(scene, "output", body), 0);
-	buffer_clear(&all);
-}
-
-static void a_long_line_keeps_both_ends(void **state)
-{
-	const struct output *output;
-	struct scene scene;
-	const char *text;
-
-	(void)state;
-	scene_init(&scene);
-	scene_start(&scene, 1);
-	print(&scene, "begins ", 1);
-	print(&scene, "ä", 20000);
-	print(&scene, " goes on ", 3);
-	print(&scene, "ends", 1);
-	output = session_find_output(&scene.session, 0, 100);
-	assert_int_equal(output_count(output), 1);
-	text = output_line(output, 0)->text;
-	assert_in_range(strlen(text), OUTPUT_LINE_BYTES, OUTPUT_LINE_BYTES + strlen("…"));
-	assert_memory_equal(text, "begins ää", 11);
-	assert_non_null(strstr(text, "ä…ä"));
-	assert_string_equal(text + strlen(text) - 31, " goes on  goes on  goes on ends");
-	assert_true(text_is_utf8(text, strlen(text)));
-	print(&scene, "\nnext", 1);
-	assert_string_equal(output_line(output, 1)->text, "next");
-	scene_clear(&scene);
-}
-
-/* print(…, end="\r"): each chunk ends where the next one begins again. */
-static void a_line_that_is_drawn_again_is_short(void **state)
-{
-	const struct output *output;
-	struct scene scene;
-	char step[32];
-
-	(void)state;
-	scene_init(&scene);
-	scene_start(&scene, 1);
-	for (int i = 0; i < 500; i++) {
-		snprintf(step, sizeof(step), "step %d\r", i);
-		print(&scene, step, 1);
-	}
-	output = session_find_output(&scene.session, 0, 100);
-	assert_int_equal(output_count(output), 1);
-	assert_string_equal(output_line(output, 0)->text, "step 499");
-	print(&scene, "\nstep\r", 1000);
-	assert_string_equal(output_line(output, output_count(output) - 1)->text, "step");
-	print(&scene, "\rnow\rthen\r", 1000);
-	assert_string_equal(output_line(output, output_count(output) - 1)->text, "then");
-	print(&scene, "\n", 1);
-	assert_string_equal(output_line(output, output_count(output) - 1)->text, "then");
-	scene_clear(&scene);
-}
-
 static void the_stacks_of_a_stranger_are_kept(void **state)
 {
 	struct scene scene;
@@ -898,8 +831,6 @@ int main(void)
 		cmocka_unit_test(a_recorded_source_serves_its_machine),
 		cmocka_unit_test(sources_are_kept),
 		cmocka_unit_test(a_dead_rank_has_the_source_of_another),
-		cmocka_unit_test(a_long_line_keeps_both_ends),
-		cmocka_unit_test(a_line_that_is_drawn_again_is_short),
 		cmocka_unit_test(the_stacks_of_a_stranger_are_kept),
 		cmocka_unit_test(dropped_stacks_change_nothing),
 		cmocka_unit_test(dropped_ids_are_unknown),
