@@ -391,7 +391,9 @@ static int weigh(struct command_context *context, struct error *error)
 	size_t present_count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		reached_count += collect_is_reached(session->ranks[i]);
+		/* Of a rank that ended before it was sampled, a recording has its end. */
+		reached_count += collect_is_reached(session->ranks[i]) ||
+				 (context->engine->replay && rank_is_gone(session->ranks[i]));
 		present_count += session->ranks[i]->process.pid > 0;
 	}
 	if (present_count == 0)

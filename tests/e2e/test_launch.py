@@ -271,14 +271,19 @@ class TestReaders(Folder):
     def is_done(self):
         return os.path.exists(self.file("done"))
 
+    def is_in_folder(self, pid):
+        try:
+            return os.readlink("/proc/%d/cwd" % pid) == self.folder
+        except OSError:
+            return False    # it has ended
+
     def await_stuck(self):
         """The job waits in write(2), or has ended."""
         def job():
             found = subprocess.run(["pgrep", "-xf", "--", "%s -c.*" % (
                 re.escape(sys.executable))], stdout=subprocess.PIPE)
             return [int(pid) for pid in found.stdout.split()
-                    if os.path.realpath("/proc/%d/cwd" % int(pid))
-                    == self.folder]
+                    if self.is_in_folder(int(pid))]
         jobs.wait_for(lambda: self.is_done() or any(
             nodes.is_stuck(pid) for pid in job()), "the job to wait")
 
