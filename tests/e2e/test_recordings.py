@@ -39,6 +39,27 @@ class TestAtItsEnd(unittest.TestCase):
         terminal.wait_end()
 
 
+class TestEnds(unittest.TestCase):
+    def test_of_ranks_that_were_never_sampled(self):
+        """The job ended at once: what it ended with is there."""
+        with open(HUNG) as file:
+            lines = [json.loads(line) for line in file]
+        added = [line for line in lines if line.get("event") == "rankAdded"]
+        kept = lines[:lines.index(added[-1]) + 2] + [
+            dict(line, event="rankRemoved", time=1, body=dict(
+                line["body"], state="exited", exit_code=1)) for line in added]
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "ended")
+        with open(path, "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in kept)
+        found = jobs.probetui("--replay", path, "verdict")
+        self.assertEqual(found.returncode, 1, found.stderr)
+        self.assertIn("ranks 0-7 exited with code 1", found.stdout)
+        found = jobs.probetui("--replay", path, "--json", "report")
+        self.assertEqual(json.loads(found.stdout)["first_failed"], 0)
+
+
 class TestRecordings(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
