@@ -7,13 +7,13 @@
 #include "backends/discover/error-file.h"
 #include "backends/discover/origin.h"
 #include "backends/discover/torch.h"
+#include "backends/last-line.h"
 #include "backends/linux/disk.h"
 #include "backends/linux/oom.h"
 #include "backends/linux/pid-list.h"
 #include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/output.h"
-#include "backends/last-line.h"
 #include "backends/process-table.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -78,8 +78,8 @@ void evidence_free(struct evidence *evidence)
 }
 
 /*
- * Reads the memory size each time, and constant values once; torch's version is read
- * when torch has been imported.
+ * Reads the memory size each time, and constant values once; torch's version is read when torch has
+ * been imported.
  */
 static void evidence_refresh(struct evidence *evidence, struct remembered *remembered,
 			     const struct process *process)

@@ -66,6 +66,8 @@ static void explain_group(struct cause *cause, const struct engine *engine, cons
 	const json_t *cgroup = evidence_cgroup(&engine->evidence, rank);
 	long long limit = json_get_integer(cgroup, "limit", -1);
 	long long kills = evidence_kills(&engine->evidence, rank);
+	const char *path = json_get_string(cgroup, "path", "?");
+	struct buffer name = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
 
 	if (kills <= 0)
@@ -76,7 +78,9 @@ static void explain_group(struct cause *cause, const struct engine *engine, cons
 	else
 		buffer_printf(&text, "%lld processes", kills);
 	buffer_append_string(&text, " of control group ");
-	text_cut(&text, json_get_string(cgroup, "path", "?"), COLUMNS);
+	text_escape(&name, path, strlen(path));
+	text_cut(&text, name.length > 0 ? name.data : "?", COLUMNS);
+	buffer_clear(&name);
 	buffer_append_string(&text, " for lack of memory");
 	if (limit >= 0)
 		buffer_printf(&text, " (limit %lld MB)", limit >> 20);

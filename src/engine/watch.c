@@ -39,11 +39,12 @@
 #define SAMPLES 8
 #define PERIOD_MINIMUM 0.1
 #define PERIOD_MAXIMUM 1.0
-/*
- * Seconds between two searches for new ranks; while a job, or a restart, is awaited, or some of its
- * ranks are missing. A job may fail in its first seconds.
- */
+/* Seconds between two searches for new ranks. */
 #define LOOK_SECONDS 5.0
+/*
+ * The same while a job or a restart is awaited, or ranks are missing: a job may fail in its first
+ * seconds.
+ */
 #define SOON_LOOK_SECONDS 0.5
 /* How long a restart, or missing ranks, are searched for so often. */
 #define RESTART_SECONDS 60.0

@@ -179,7 +179,10 @@ static void shift_bytes(struct output_rest *rest, const char *bytes, size_t leng
 	rest->is_cut = true;
 }
 
-/* Bytes behind the last carriage return, but for those that the bytes end in. */
+/*
+ * Number of bytes behind the last carriage return that is not at the end: one at the end changes
+ * nothing until the next byte comes.
+ */
 static size_t drawn_length(const char *bytes, size_t length)
 {
 	const char *again;
@@ -201,16 +204,17 @@ static void drop_bytes(struct output_rest *rest)
 /* Adds bytes to an unfinished line. */
 static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
+	size_t dropped;
 	size_t room;
 
 	if (length > 0 && bytes[0] != '\r' && rest->length > 0 &&
 	    rest->bytes[rest->length - 1] == '\r')
 		drop_bytes(rest);
-	room = length - drawn_length(bytes, length);
-	if (room > 0)
+	dropped = length - drawn_length(bytes, length);
+	if (dropped > 0)
 		drop_bytes(rest);
-	bytes += room;
-	length -= room;
+	bytes += dropped;
+	length -= dropped;
 	room = OUTPUT_LINE_BYTES - rest->length;
 	if (room > length)
 		room = length;

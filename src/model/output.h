@@ -36,8 +36,7 @@ struct output_line {
 
 /* The unfinished last line of a stream. */
 struct output_rest {
-	/* Unescaped bytes; NULL: none. Of a longer line: its first and its last OUTPUT_END_BYTES.
-	 */
+	/* Unescaped bytes; NULL: none. Of a longer line the first and last OUTPUT_END_BYTES. */
 	char *bytes;
 	size_t length;
 	bool is_cut;   /* the line is longer: bytes are missing behind the first OUTPUT_END_BYTES */

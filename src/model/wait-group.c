@@ -20,8 +20,8 @@
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 
-/* Ends within so many seconds may be seen in another order. */
-#define TOGETHER_SECONDS 0.01
+/* Two ends within so many seconds may be reported in the wrong order. */
+#define ORDER_SECONDS 0.01
 
 static uint64_t hash_code(uint64_t hash, const struct code *code)
 {
@@ -327,7 +327,7 @@ static void gather(struct wait_group_list *wait_groups, const struct drafts *dra
 bool wait_group_ended_before(const struct wait_group *wait_group, const struct wait_group *other)
 {
 	if (wait_group->was_ended != other->was_ended &&
-	    fabs(wait_group->ended_at - other->ended_at) < TOGETHER_SECONDS)
+	    fabs(wait_group->ended_at - other->ended_at) < ORDER_SECONDS)
 		return other->was_ended;
 	return wait_group->ended_at < other->ended_at;
 }

@@ -54,7 +54,7 @@ struct wait_group {
 	size_t helped_count;
 	size_t waking_count;
 	double ended_at;  /* session time at which the first gone rank ended; -1: none */
-	bool was_ended;	  /* by SIGTERM or SIGINT, all of its ranks */
+	bool was_ended;	  /* SIGTERM or SIGINT ended all of its ranks */
 	double unchanged; /* seconds since the last change of any of the stacks; -1: no stacks */
 };
 

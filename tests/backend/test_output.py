@@ -152,7 +152,7 @@ class TestOutput(unittest.TestCase):
         self.assertLessEqual(len(self.event(target)[1]), 16 << 10)
 
     def test_what_follows_a_hole(self):
-        """A file that was cut while a process goes on to write at its end."""
+        """A file that was cut while a process continues to write at its end."""
         with open(self.path, "wb") as file:
             target = self.start(file)
         target.order(r"1 before\n")

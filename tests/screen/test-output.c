@@ -164,14 +164,14 @@ static void a_long_line_keeps_both_ends(void **state)
 	print(stage, 3, "stdout", "begins ");
 	for (int i = 0; i < 2000; i++)
 		print(stage, 3, "stdout", "ä");
-	print(stage, 3, "stdout", " goes on ");
+	print(stage, 3, "stdout", " continues ");
 	print(stage, 3, "stdout", "ends");
 	assert_int_equal(output_count(output_of(stage, 3)), 1);
 	text = output_line(output_of(stage, 3), 0)->text;
 	assert_in_range(strlen(text), OUTPUT_LINE_BYTES, OUTPUT_LINE_BYTES + strlen("…"));
 	assert_memory_equal(text, "begins ää", strlen("begins ää"));
 	assert_non_null(strstr(text, "ä…ä"));
-	assert_string_equal(text + strlen(text) - strlen("ä goes on ends"), "ä goes on ends");
+	assert_string_equal(text + strlen(text) - strlen("ä continues ends"), "ä continues ends");
 	assert_true(text_is_utf8(text, strlen(text)));
 	print(stage, 3, "stdout", "\nnext");
 	assert_string_equal(output_line(output_of(stage, 3), 1)->text, "next");
