@@ -17,6 +17,7 @@
 #include "backends/http/http-client.h"
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
+#include "backends/lease.h"
 #include "backends/linger.h"
 #include "backends/linux/procfs.h"
 #include "backends/native/loaded-elf.h"
@@ -82,6 +83,7 @@ struct node {
 	struct timeout_extension *timeout_extension;
 	struct stop_limit *stop_limit;
 	struct stop_gate *stop_gate;
+	struct lease *lease;
 	struct tensor_asks *tensor_asks;
 	struct map *expected; /* -seq -> struct expected */
 	int64_t expected_seq; /* seq of the newest entry of `expected`; negative */
@@ -158,6 +160,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->timeout_extension = timeout_extension_new(node);
 	node->stop_limit = stop_limit_new(node);
 	node->stop_gate = stop_gate_new(node);
+	node->lease = lease_new(node);
 	node->tensor_asks = tensor_asks_new();
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
 	return node;
@@ -166,6 +169,8 @@ struct node *node_new(struct loop *loop, int input, int output)
 /* Frees every module that keeps state of processes. Must not be called from a module's callback. */
 static void node_release_all(struct node *node)
 {
+	lease_free(node->lease);
+	node->lease = NULL;
 	/* The finder is freed first: node_emit_sample() calls it, and it uses the connections. */
 	pdb_finder_free(node->finder);
 	node->finder = NULL;
@@ -355,6 +360,11 @@ struct stop_gate *node_stop_gate(struct node *node)
 	return node->stop_gate;
 }
 
+struct lease *node_lease(struct node *node)
+{
+	return node->lease;
+}
+
 bool node_is_read_only(const struct node *node)
 {
 	return node->is_read_only;
@@ -540,6 +550,7 @@ static void node_on_line(const char *line, size_t length, void *data)
 		node_say(node, error.message);
 		return;
 	}
+	lease_renew(node->lease);
 	if (message.type == MESSAGE_REQUEST)
 		request_handle(node, &message);
 	else

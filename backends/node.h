@@ -24,6 +24,7 @@ struct linger_list;
 struct freezer;
 struct injections;
 struct launch;
+struct lease;
 struct loop;
 struct native;
 struct node;
@@ -102,6 +103,7 @@ struct outputs *node_outputs(struct node *node);
 struct timeout_extension *node_timeout_extension(struct node *node);
 struct stop_limit *node_stop_limit(struct node *node);
 struct stop_gate *node_stop_gate(struct node *node);
+struct lease *node_lease(struct node *node);
 /* Writes the queued messages. Each callback of the loop calls node_flush() at its end. */
 void node_flush(struct node *node);
 /* Returns the number of queued bytes that the pipe has not taken yet. */

@@ -11,6 +11,7 @@
 #include "backends/evidence.h"
 #include "backends/inject/injections.h"
 #include "backends/launch/launch.h"
+#include "backends/lease.h"
 #include "backends/linux/pid-list.h"
 #include "backends/linux/root-file.h"
 #include "backends/node.h"
@@ -49,6 +50,7 @@ static void handle_initialize(struct node *node, const struct message *request)
 	}
 	node_set_stacks_maximum(node, json_get_integer(request->body, "stacks", -1));
 	node_set_read_only(node, json_get_boolean(request->body, "readOnly", false));
+	lease_set(node_lease(node), json_get_real(request->body, "lease", 0));
 	gethostname(host, sizeof(host) - 1);
 	body = json_object();
 	json_object_set_new(body, "protocol", json_integer(PROTOCOL_VERSION));
@@ -292,6 +294,12 @@ static void handle_cancel(struct node *node, const struct message *request)
 	node_respond(node, request, NULL, NULL);
 }
 
+/* Every request renews the lease; this one does nothing else. */
+static void handle_renew(struct node *node, const struct message *request)
+{
+	node_respond(node, request, NULL, NULL);
+}
+
 /* Changes the settings of the node that the request contains. */
 static void handle_set(struct node *node, const struct message *request)
 {
@@ -335,6 +343,7 @@ static void (*const handlers[REQUEST_KIND_COUNT])(struct node *node,
 	[REQUEST_JOB_RESIZE] = launch_resize_request,
 	[REQUEST_JOB_BREAKPOINTS] = launch_breakpoints_request,
 	[REQUEST_JOB_END] = launch_end_request,
+	[REQUEST_RENEW] = handle_renew,
 	[REQUEST_DISCONNECT] = handle_disconnect,
 };
 
@@ -521,6 +530,16 @@ static int detach(struct node *node, pid_t pid, bool is_forced, struct error *er
 	debugger_init(&none);
 	node_emit_debugger(node, pid, &none);
 	return 0;
+}
+
+void detach_all(struct node *node)
+{
+	struct pid_list list = { .pids = NULL };
+
+	process_table_list(node_process_table(node), &list);
+	for (size_t i = 0; i < list.count; i++)
+		detach(node, list.pids[i], true, NULL);
+	pid_list_clear(&list);
 }
 
 void detach_request(struct node *node, const struct message *request)

@@ -28,5 +28,7 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 /* Serve the requests `connect` and `detach`, respectively, and answer at once. */
 void connect_request(struct node *node, const struct message *request);
 void detach_request(struct node *node, const struct message *request);
+/* Disconnects the debuggers of this node from all processes, which resume. */
+void detach_all(struct node *node);
 
 #endif
