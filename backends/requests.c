@@ -1,5 +1,6 @@
 #include "backends/requests.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,13 +40,16 @@
 static void handle_initialize(struct node *node, const struct message *request)
 {
 	int64_t protocol = json_get_integer(request->body, "protocol", 0);
+	struct error error = ERROR_INIT;
 	char host[256] = "";
 	json_t *body;
 
 	if (protocol != PROTOCOL_VERSION) {
-		node_respond(node, request, NULL,
-			     "probetui and probetui-node have different versions: install the same "
-			     "version of both");
+		error_set(&error,
+			  "probetui-node " PACKAGE_VERSION " speaks version %d of the protocol, "
+			  "probetui version %" PRId64 ": install the same version of both",
+			  PROTOCOL_VERSION, protocol);
+		node_respond(node, request, NULL, error.message);
 		return;
 	}
 	node_set_stacks_maximum(node, json_get_integer(request->body, "stacks", -1));

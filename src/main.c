@@ -447,7 +447,8 @@ static int check_command(struct settings *settings, struct error *error)
 	    !is_for_screen(settings))
 		return error_set(error, "cannot start a job without a terminal for the screen: use "
 					"a script (`probetui -x FILE -- PROGRAM`)");
-	if (settings_check_program(settings, error) < 0 ||
+	if (settings_check_machines(settings, error) < 0 ||
+	    settings_check_program(settings, error) < 0 ||
 	    settings_check_script(settings, error) < 0 || check_theme(settings, error) < 0 ||
 	    main_check_keys(settings, error) < 0)
 		return -1;

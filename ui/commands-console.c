@@ -47,7 +47,7 @@ static void commands_console_type(struct app *app, const char *text)
 	const struct rank *rank = session_looked_at(&app->engine->session);
 
 	if (*text != '\0' && rank != NULL)
-		engine_type(app->engine, rank->process.pid, text);
+		engine_type(app->engine, rank->node, rank->process.pid, text);
 }
 
 /*
@@ -167,7 +167,7 @@ static void send_typed(struct app *app, const char *text)
 		return;
 	arguments = json_object();
 	json_object_set_new(arguments, "data", json_string(text));
-	request_post(app->engine, "jobInput", arguments);
+	request_post(app->engine, LOCAL_NODE, "jobInput", arguments);
 }
 
 void started_flush(struct app *app)
@@ -212,7 +212,7 @@ static void resize(struct app *app, int rows, int columns)
 		return;
 	engine->job.rows = rows;
 	engine->job.columns = columns;
-	request_post(engine, "jobResize",
+	request_post(engine, LOCAL_NODE, "jobResize",
 		     json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
 }
 
@@ -278,7 +278,7 @@ void started_end(struct app *app)
 		return;
 	}
 	app->is_ending = true;
-	request_post(engine, "jobEnd", json_pack("{s:b}", "now", is_again));
+	request_post(engine, LOCAL_NODE, "jobEnd", json_pack("{s:b}", "now", is_again));
 	view_say(&app->view, false,
 		 is_again ? "SIGKILL sent to all processes of the job"
 			  : "SIGTERM sent to the job, SIGKILL follows in 10 s (:quit end: now; "

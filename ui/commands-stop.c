@@ -330,7 +330,7 @@ static int stay_run(struct command_context *context, const struct arguments *arg
 	if (session_resume_at(session) < 0)
 		return error_set(error, "no stopped rank is about to be resumed");
 	session_add_limited(&ranks, session);
-	request_post(app->engine, "set", json_pack("{s:s}", "stay", "once"));
+	request_post_all(app->engine, "set", json_pack("{s:s}", "stay", "once"));
 	rankset_append_named(&text, &ranks);
 	buffer_printf(&text,
 		      " %s stopped: a collective that waits for %s may time out and end the job",

@@ -150,7 +150,7 @@ static void repl_ask(struct repl *repl, struct engine *engine, const struct rank
 	json_set_text(arguments, "text", owned_head);
 	free(repl->completed);
 	repl->completed = owned_head;
-	repl->completing = request_start(engine, "completions", arguments, done, data);
+	repl->completing = request_start(engine, rank->node, "completions", arguments, done, data);
 }
 
 int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *done, void *data,

@@ -63,7 +63,8 @@ static int rank_request_ask(const struct collection *asking, struct command_cont
 		arguments = json_object();
 		json_object_update(arguments, asking->arguments);
 		json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
-		rank_answers_add(pending, rank->process.rank, asking->request, arguments);
+		rank_answers_add(pending, rank->node, rank->process.rank, asking->request,
+				 arguments);
 	}
 	if (pending->count > 0)
 		return 0;

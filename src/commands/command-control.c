@@ -74,7 +74,7 @@ static void ask_motion(struct control *control, struct rank_answers *pending, st
 	if (motion->is_free && found->is_pausing) {
 		found->is_pausing = false;
 		json_object_set_new(arguments, "withdraw", json_true());
-		rank_answers_add(pending, rank, motion->request, arguments);
+		rank_answers_add(pending, found->node, rank, motion->request, arguments);
 		return;
 	}
 	json_object_set_new(arguments, "depth",
@@ -82,7 +82,7 @@ static void ask_motion(struct control *control, struct rank_answers *pending, st
 	add_thread(arguments, engine, found);
 	if (motion->line > 0)
 		json_object_set_new(arguments, "line", json_integer(motion->line));
-	rank_answers_add(pending, rank, motion->request, arguments);
+	rank_answers_add(pending, found->node, rank, motion->request, arguments);
 }
 
 /*
@@ -101,7 +101,7 @@ static void read_source(struct engine *engine, const struct rank *rank)
 		return;
 	arguments = json_pack("{s:i}", "pid", (int)rank->process.pid);
 	json_set_text(arguments, "path", code->file);
-	json_decref(request_call(engine, "source", arguments, NULL));
+	json_decref(request_call(engine, rank->node, "source", arguments, NULL));
 }
 
 static bool are_all(const struct control *control, const struct session *session)
@@ -330,7 +330,7 @@ static int command_control_ask_each(struct control *control, struct command_cont
 			json_object_set_new(arguments, "force", json_true());
 		if (control->need == CONTROL_RUNNING)
 			add_thread(arguments, context->engine, found);
-		rank_answers_add(pending, rank, request, arguments);
+		rank_answers_add(pending, found->node, rank, request, arguments);
 	}
 	return control_finish(control, context, pending, error);
 }
@@ -457,7 +457,7 @@ static int connect_target(struct command_context *context, const char *target, s
 	json_t *arguments = json_object();
 
 	json_set_text(arguments, "target", target);
-	rank_answers_add(pending, -1, "connect", arguments);
+	rank_answers_add(pending, LOCAL_NODE, -1, "connect", arguments);
 	return control_finish(&control, context, pending, error);
 }
 
@@ -472,7 +472,7 @@ static int ask_to_connect(const struct control *control, struct command_context 
 		json_t *arguments = json_object();
 
 		json_set_text(arguments, "target", found->debugger.target);
-		rank_answers_add(pending, rank, "connect", arguments);
+		rank_answers_add(pending, found->node, rank, "connect", arguments);
 	}
 	return control_finish(control, context, pending, error);
 }

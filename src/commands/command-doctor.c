@@ -191,19 +191,42 @@ static json_t *known_answers(const struct engine *engine)
 	return json_pack("{s:o}", "ranks", ranks);
 }
 
-static json_t *command_doctor_ask(struct command_context *context, struct error *error)
+/* Pids of all ranks of a node that have a process. */
+static json_t *pids_of(const struct session *session, size_t node)
 {
-	struct engine *engine = context->engine;
-	const struct session *session = &engine->session;
 	json_t *pids = json_array();
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct process *process = &session->ranks[i]->process;
+		const struct rank *rank = session->ranks[i];
 
-		if (process->pid > 0)
-			json_array_append_new(pids, json_integer(process->pid));
+		if (rank->node == node && rank->process.pid > 0)
+			json_array_append_new(pids, json_integer(rank->process.pid));
 	}
-	return request_call(engine, "diagnose", json_pack("{s:o}", "pids", pids), error);
+	return pids;
+}
+
+/* Asks every node. Returns the answers together; NULL and *error: no node has answered. */
+static json_t *command_doctor_ask(struct command_context *context, struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
+	struct group_answer answer;
+	json_t *ranks = NULL;
+
+	for (size_t i = 0; i < engine->session.node_count; i++)
+		request_group_add(group, i, -1, "diagnose",
+				  json_pack("{s:o}", "pids", pids_of(&engine->session, i)), NULL);
+	request_group_wait(group, engine->settings.timeout);
+	while (request_group_take(group, &answer)) {
+		if (answer.error) {
+			error_set(error, "%s", answer.error);
+			continue;
+		}
+		ranks = ranks ? ranks : json_array();
+		json_array_extend(ranks, json_object_get(answer.body, "ranks"));
+	}
+	request_group_free(group);
+	return ranks ? json_pack("{s:o}", "ranks", ranks) : NULL;
 }
 
 /* A screen does not wait: answers that come later are added when they arrive. */

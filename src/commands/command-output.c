@@ -42,7 +42,7 @@ static const struct output *find_output(struct command_context *context, const s
 	json_t *answer;
 
 	if (!engine->replay && rank->process.pid > 0) {
-		answer = request_call(engine, "output",
+		answer = request_call(engine, rank->node, "output",
 				      json_pack("{s:i}", "pid", (int)rank->process.pid), error);
 		if (!answer)
 			return NULL;

@@ -68,13 +68,13 @@ static void command_print_ask(struct rank_answers *pending, struct engine *engin
 	const struct rank *rank = session_find_rank(session, number);
 
 	if (evaluation->name)
-		rank_answers_add(pending, number,
+		rank_answers_add(pending, rank->node, number,
 				 debugger_is_of(&rank->debugger, "pdb") ? "evaluate"
 									: "setVariable",
 				 make_assignment(session, rank, evaluation));
 	else
 		rank_answers_add(
-			pending, number, "evaluate",
+			pending, rank->node, number, "evaluate",
 			command_print_make_arguments(session, rank, evaluation->expression));
 }
 

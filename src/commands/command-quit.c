@@ -26,7 +26,7 @@ static int command_quit_end_job(struct command_context *context, struct error *e
 
 	if (!launching_is_alive(&engine->session))
 		return 0;
-	request_post(engine, "jobEnd", NULL);
+	request_post(engine, LOCAL_NODE, "jobEnd", NULL);
 	if (engine_wait(engine, is_job_over, context, END_SECONDS) == 0)
 		return 0;
 	return error_set(error, "the job did not exit within %g s", END_SECONDS);

@@ -139,7 +139,7 @@ static void command_ranks_append_thread(struct command_context *context, const s
 static void command_ranks_append_rank(struct command_context *context, const struct rank *rank,
 				      const struct frame_locals *locals)
 {
-	format_text_rank(context->out, rank);
+	format_text_rank(context->out, &context->engine->session, rank);
 	for (size_t i = 0; i < rank->thread_count; i++)
 		command_ranks_append_thread(context, rank, &rank->threads[i], locals);
 	for (size_t i = 0; i < rank->child_count; i++)

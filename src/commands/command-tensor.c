@@ -54,7 +54,7 @@ static json_t *command_tensor_ask_rank(const struct looking *looking,
 		return NULL;
 	}
 	return request_call(
-		engine, "tensor",
+		engine, rank->node, "tensor",
 		tensor_question_arguments(
 			engine, tensor_question_place(engine, rank, looking->expression), ask),
 		error);

@@ -41,7 +41,7 @@ static void ask(struct engine *engine, struct rank_answers *pending, const struc
 	json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
 	json_object_set_new(arguments, "breakpoints",
 			    breakpoints_to_json(list, rank->process.rank));
-	rank_answers_add(pending, rank->process.rank, "setBreakpoints", arguments);
+	rank_answers_add(pending, rank->node, rank->process.rank, "setBreakpoints", arguments);
 }
 
 /*
@@ -58,7 +58,7 @@ static void tell_job(struct engine *engine)
 	engine->job.breakpoints = list->revision;
 	arguments = json_object();
 	json_object_set_new(arguments, "breakpoints", breakpoints_all_to_json(list));
-	request_post(engine, "jobBreakpoints", arguments);
+	request_post(engine, LOCAL_NODE, "jobBreakpoints", arguments);
 }
 
 void breakpoint_sync_ask(struct engine *engine, struct rank_answers *pending)

@@ -94,27 +94,28 @@ static void await_debuggers(struct command_context *context)
 static int await_ranks(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
-	struct request *discovery = engine->discovery;
-	json_t *body;
+	struct request_group *discovery = engine->discovery;
+	struct group_answer answer;
+	bool is_any = false;
 
 	if (!discovery)
 		return 0;
 	await_debuggers(context);
-	request_wait(engine, discovery, engine->settings.timeout);
-	body = request_take(engine, discovery, error);
-	engine->discovery = NULL;
-	if (!body) {
-		error_prefix(error, "cannot search for ranks");
-		return nothing(context);
+	request_group_wait(discovery, engine->settings.timeout);
+	while (request_group_take(discovery, &answer)) {
+		is_any |= !answer.error;
+		if (answer.error)
+			error_set(error, "cannot search for ranks: %s", answer.error);
 	}
-	json_decref(body);
-	return 0;
+	request_group_free(discovery);
+	engine->discovery = NULL;
+	return is_any ? 0 : nothing(context);
 }
 
-static void await_answer(struct engine *engine, struct request *owned_request)
+static void await_answer(struct engine *engine, struct request_group *owned_group)
 {
-	request_wait(engine, owned_request, engine->settings.timeout);
-	request_cancel(engine, owned_request);
+	request_group_wait(owned_group, engine->settings.timeout);
+	request_group_free(owned_group);
 }
 
 /*
@@ -122,7 +123,7 @@ static void await_answer(struct engine *engine, struct request *owned_request)
  * agent has stopped a rank at an exception, the sample shows the agent's own code: sample again
  * once the agent has reported the stop.
  */
-static void collect_await_sample(struct engine *engine, struct request *owned_sample)
+static void collect_await_sample(struct engine *engine, struct request_group *owned_sample)
 {
 	await_answer(engine, owned_sample);
 	if (debuggers_await_holds(engine, HOLD_SECONDS))
@@ -145,7 +146,7 @@ static void sample_over(struct engine *engine, double seconds)
 static int take_samples(struct command_context *context, double seconds, struct error *error)
 {
 	struct engine *engine = context->engine;
-	struct request *sample = NULL;
+	struct request_group *sample = NULL;
 
 	/*
 	 * A sample of all ranks does not need the answer to `discover`: sending `sample` first
@@ -368,6 +369,22 @@ static bool collect_is_whole(const struct rank *rank)
 	       rank->state != RANK_UNREADABLE && !rank->missing;
 }
 
+/* Reports nodes that have not answered: ranks of their machines are missing. */
+static void note_unreached(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (!node->is_gone && !node->is_silent)
+			continue;
+		context->status = STATUS_PARTIAL;
+		collect_note(context, "%s: %s", node->name,
+			     node->is_gone ? node->gone_why : "has not answered");
+	}
+}
+
 /* Reports nodes that could not read all processes: ranks or debuggers may be missing. */
 static void note_unread(struct command_context *context)
 {
@@ -407,6 +424,7 @@ static int weigh(struct command_context *context, struct error *error)
 	if (context->engine->is_unconnected)
 		context->status = STATUS_PARTIAL;
 	note_unread(context);
+	note_unreached(context);
 	if (reached_count > 0)
 		return 0;
 	error_set(error, "no rank could be read");

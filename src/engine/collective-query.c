@@ -30,7 +30,7 @@ static void ask_peer(const struct rank *rank, struct request_group *group)
 
 	if (!thread || !activity_names_peer(thread))
 		return;
-	request_group_add(group, rank->process.rank, "variables",
+	request_group_add(group, rank->node, rank->process.rank, "variables",
 			  json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)rank->process.pid, "tid",
 				    (int)thread->sample.tid, "depth",
 				    (int)thread->activity.frame_index, "start", 0),
@@ -40,7 +40,7 @@ static void ask_peer(const struct rank *rank, struct request_group *group)
 static void ask_rank(const struct rank *rank, size_t count, struct request_group *group)
 {
 	request_group_add(
-		group, rank->process.rank, "collectives",
+		group, rank->node, rank->process.rank, "collectives",
 		json_pack("{s:i, s:I}", "pid", (int)rank->process.pid, "count", (json_int_t)count),
 		NULL);
 	ask_peer(rank, group);

@@ -27,9 +27,9 @@ void debuggers_send_settings(struct engine *engine)
 		return;
 	engine->sent.stops_on_signal = settings->stops_on_signal;
 	engine->sent.stays_stopped = settings->stays_stopped;
-	request_post(engine, "set",
-		     json_pack("{s:b, s:b}", "stopOnSignal", settings->stops_on_signal, "stay",
-			       settings->stays_stopped));
+	request_post_all(engine, "set",
+			 json_pack("{s:b, s:b}", "stopOnSignal", settings->stops_on_signal, "stay",
+				   settings->stays_stopped));
 }
 
 static void connect_to(struct rank_answers *pending, const char *target, int rank)
@@ -39,7 +39,7 @@ static void connect_to(struct rank_answers *pending, const char *target, int ran
 	json_set_text(arguments, "target", target);
 	if (rank >= 0)
 		json_object_set_new(arguments, "rank", json_integer(rank));
-	rank_answers_add(pending, rank, "connect", arguments);
+	rank_answers_add(pending, LOCAL_NODE, rank, "connect", arguments);
 }
 
 /* Appends target with rank in place of each %r. */
@@ -99,7 +99,7 @@ void debuggers_connected(struct engine *engine, const json_t *body)
 	const struct rank *rank = NULL;
 
 	if (pid > 0 && pid <= INT_MAX)
-		rank = session_find_pid(session, 0, (pid_t)pid);
+		rank = session_find_pid(session, LOCAL_NODE, (pid_t)pid);
 	for (size_t i = 0; rank && session->job < 0 && i < session->job_count; i++) {
 		if (job_has(session, &session->jobs[i], rank))
 			session_choose_job(session, i);
@@ -170,7 +170,7 @@ void debuggers_leave(struct engine *engine)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (!debugger_is_ours(&session->ranks[i]->debugger))
 			continue;
-		request_post(engine, "disconnect", NULL);
+		request_post_all(engine, "disconnect", NULL);
 		engine_wait(engine, debuggers_is_over, NULL, LEAVE_SECONDS);
 		return;
 	}
@@ -227,7 +227,8 @@ static void ask_display(struct engine *engine, struct display *display, const st
 			      (int)control_tid(&engine->session, rank), "depth", depth, "context",
 			      "watch");
 	json_set_text(arguments, "expression", display->expression);
-	request_start(engine, "evaluate", arguments, take_display, (void *)(intptr_t)display->id);
+	request_start(engine, rank->node, "evaluate", arguments, take_display,
+		      (void *)(intptr_t)display->id);
 }
 
 void debuggers_ask_displays(struct engine *engine)
@@ -274,8 +275,7 @@ static bool is_held_untold(const struct rank *rank)
 	enum debugger_state state = rank->debugger.state;
 
 	return debuggers_is_caught(rank) &&
-	       (has_no_debugger(rank) || state == DEBUGGER_CONNECTING ||
-		state == DEBUGGER_RUNNING);
+	       (has_no_debugger(rank) || state == DEBUGGER_CONNECTING || state == DEBUGGER_RUNNING);
 }
 
 void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
@@ -283,7 +283,7 @@ void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
 	char target[32];
 
 	snprintf(target, sizeof(target), "agent:%d", (int)rank->process.pid);
-	request_post(engine, "connect", json_pack("{s:s}", "target", target));
+	request_post(engine, rank->node, "connect", json_pack("{s:s}", "target", target));
 }
 
 /*

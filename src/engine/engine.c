@@ -22,6 +22,7 @@
 #include "engine/jobs.h"
 #include "engine/link.h"
 #include "engine/rank-answers.h"
+#include "engine/remote.h"
 #include "engine/replay.h"
 #include "engine/request.h"
 #include "model/rank-filter.h"
@@ -54,6 +55,10 @@ bool engine_clear(struct engine *engine)
 	engine->is_screen = false;
 	watch_nan_clear(engine);
 	debuggers_leave(engine);
+	remote_clear(engine);
+	/* All nodes leave at the same time. */
+	for (size_t i = 0; i < engine->link_count; i++)
+		link_end(engine->links[i]);
 	for (size_t i = 0; i < engine->link_count; i++)
 		link_free(engine->links[i]);
 	free(engine->links);
@@ -70,12 +75,11 @@ bool engine_clear(struct engine *engine)
 	rankset_clear(&engine->holds);
 	rank_answers_free(engine->connecting);
 	request_group_free(engine->following);
-	request_cancel(engine, engine->discovery);
+	request_group_free(engine->discovery);
 	requests_clear(engine);
 	free(engine->notice.text);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
 		free(engine->wanted.ring[i].key);
-	free(engine->gone_why);
 	json_decref(engine->sampled);
 	strmap_free(engine->recording.sources);
 	evidence_clear(&engine->evidence);
@@ -144,15 +148,6 @@ void engine_settle(struct engine *engine)
 		engine->changed(engine->changed_data);
 }
 
-size_t engine_node_of(const struct engine *engine, const struct link *link)
-{
-	size_t i = 0;
-
-	while (i + 1 < engine->link_count && engine->links[i] != link)
-		i++;
-	return i;
-}
-
 bool engine_must_name_ranks(const struct engine *engine)
 {
 	return rank_filter_is_part(&engine->session) || engine->settings.job;
@@ -173,13 +168,17 @@ static bool is_sampling_some(const struct engine *engine)
 static void engine_add_pid(json_t *pids, const struct rank *rank)
 {
 	if (rank->process.pid > 0 && rank->process.state != PROCESS_EXITED)
-		json_array_append_new(pids, json_integer(rank->process.pid));
+		json_array_append_new(json_array_get(pids, rank->node),
+				      json_integer(rank->process.pid));
 }
 
+/* Returns an array with the pids of the chosen ranks of each node. */
 static json_t *chosen_pids(const struct session *session)
 {
 	json_t *pids = json_array();
 
+	for (size_t i = 0; i < session->node_count; i++)
+		json_array_append_new(pids, json_array());
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
@@ -190,8 +189,15 @@ static json_t *chosen_pids(const struct session *session)
 	return pids;
 }
 
-/* Makes the arguments of `sample`; stores the listed pids in engine->sampled. */
-static json_t *sample_arguments(struct engine *engine)
+/* Stores the pids that the next `sample` lists in engine->sampled. */
+static void choose_sampled(struct engine *engine)
+{
+	json_decref(engine->sampled);
+	engine->sampled = is_sampling_some(engine) ? chosen_pids(&engine->session) : NULL;
+}
+
+/* Makes the arguments of `sample` for a node. */
+static json_t *sample_arguments(struct engine *engine, size_t node)
 {
 	json_t *arguments = json_object();
 
@@ -199,12 +205,8 @@ static json_t *sample_arguments(struct engine *engine)
 		json_object_set_new(arguments, "names", json_false());
 	if (engine->session.choice.shows_native)
 		json_object_set_new(arguments, "native", json_true());
-	json_decref(engine->sampled);
-	engine->sampled = NULL;
-	if (!is_sampling_some(engine))
-		return arguments;
-	engine->sampled = chosen_pids(&engine->session);
-	json_object_set(arguments, "pids", engine->sampled);
+	if (engine->sampled)
+		json_object_set(arguments, "pids", json_array_get(engine->sampled, node));
 	return arguments;
 }
 
@@ -268,12 +270,10 @@ static void on_closed(struct link *link, const char *why, void *data)
 {
 	struct engine *engine = data;
 
-	free(engine->gone_why);
-	engine->gone_why = xstrdup(why);
 	/* LOG_INFO for a shell command, which reports the loss in its own error. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
-	session_lose_node(&engine->session, engine_node_of(engine, link), why);
-	requests_lose(engine);
+	session_lose_node(&engine->session, link_number(link), why);
+	requests_lose(engine, link_number(link), why);
 	follow(engine);
 	engine_say_gone(engine);
 }
@@ -323,7 +323,7 @@ void engine_follow(struct engine *engine, double period)
 	json_t *search = search_arguments(engine, true);
 
 	json_object_set_new(search, "period", json_real(period));
-	request_post(engine, "discover", search);
+	request_post_all(engine, "discover", search);
 }
 
 /* Sends `launch`; returns NULL if there is no job to start. */
@@ -350,7 +350,7 @@ static struct request *ask_for_job(struct engine *engine)
 	}
 	if (engine->job.printed)
 		json_object_set_new(arguments, "waits", json_real(JOB_WAITS_SECONDS));
-	return request_start(engine, "launch", arguments, NULL, NULL);
+	return request_start(engine, LOCAL_NODE, "launch", arguments, NULL, NULL);
 }
 
 /* Waits until the program runs, or until its start has failed. */
@@ -388,7 +388,9 @@ static struct request *ask_for_ranks(struct engine *engine)
 
 	if (engine->settings.is_read_only)
 		json_object_set_new(hello, "readOnly", json_true());
-	request_post(engine, "initialize", hello);
+	if (engine->settings.machine_count > 0)
+		json_object_set_new(hello, "lease", json_real(REMOTE_LEASE));
+	request_post_all(engine, "initialize", hello);
 	debuggers_send_settings(engine);
 	job = ask_for_job(engine);
 	/*
@@ -397,8 +399,10 @@ static struct request *ask_for_ranks(struct engine *engine)
 	 */
 	if (is_alone)
 		debuggers_connect(engine);
-	engine->discovery =
-		request_start(engine, "discover", search_arguments(engine, follows), NULL, NULL);
+	engine->discovery = request_group_new(engine, NULL, NULL, NULL);
+	for (size_t i = 0; i < engine->link_count; i++)
+		request_group_add(engine->discovery, i, -1, "discover",
+				  search_arguments(engine, follows), NULL);
 	if (!is_alone)
 		debuggers_connect(engine);
 	return job;
@@ -434,17 +438,11 @@ static struct link *start_program(struct engine *engine, struct error *error)
 	return link;
 }
 
-static int start_node(struct engine *engine, struct error *error)
+/* Starts the node of this machine. */
+static int start_local(struct engine *engine, struct error *error)
 {
-	static const struct link_handlers handlers = {
-		.line = engine_take_line,
-		.drained = on_drained,
-		.closed = on_closed,
-	};
-	struct link_handlers ours = handlers;
 	char host[256] = "";
 	struct link *link = start_program(engine, error);
-	struct request *job;
 
 	if (!link)
 		return -1;
@@ -453,15 +451,34 @@ static int start_node(struct engine *engine, struct error *error)
 	if (engine->job.passes_input)
 		leave_input();
 	engine->link_count = 1;
-	timing_mark(&engine->timing, TIMING_SPAWNED);
 	gethostname(host, sizeof(host) - 1);
 	session_add_node(&engine->session, host);
+	return 0;
+}
+
+static int start_nodes(struct engine *engine, struct error *error)
+{
+	static const struct link_handlers handlers = {
+		.line = engine_take_line,
+		.drained = on_drained,
+		.closed = on_closed,
+	};
+	struct link_handlers ours = handlers;
+	bool is_remote = engine->settings.machine_count > 0;
+	struct request *job;
+
+	if ((is_remote ? remote_start(engine, error) : start_local(engine, error)) < 0)
+		return -1;
+	timing_mark(&engine->timing, TIMING_SPAWNED);
 	job = ask_for_ranks(engine);
 	/* The loop is made while the node process starts. */
 	if (!engine->loop)
 		engine->loop = loop_new();
 	ours.data = engine;
-	link_watch(engine->links[0], engine->loop, &ours);
+	for (size_t i = 0; i < engine->link_count; i++)
+		link_watch(engine->links[i], engine->loop, &ours);
+	if (is_remote)
+		remote_watch(engine);
 	return engine_await_job(engine, job, error);
 }
 
@@ -471,7 +488,7 @@ int engine_start(struct engine *engine, struct error *error)
 		return engine_play(engine, error);
 	if (engine->settings.record && engine_record(engine, engine->settings.record, error) < 0)
 		return -1;
-	return start_node(engine, error);
+	return start_nodes(engine, error);
 }
 
 static void set_true(void *data)
@@ -503,11 +520,14 @@ int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine,
 
 void engine_sample_every(struct engine *engine, double period)
 {
-	json_t *arguments = sample_arguments(engine);
-
 	engine->sampling_period = period;
-	json_object_set_new(arguments, "period", json_real(period));
-	request_post(engine, "sample", arguments);
+	choose_sampled(engine);
+	for (size_t i = 0; i < engine->link_count; i++) {
+		json_t *arguments = sample_arguments(engine, i);
+
+		json_object_set_new(arguments, "period", json_real(period));
+		request_post(engine, i, "sample", arguments);
+	}
 }
 
 void engine_use_native(struct engine *engine, bool is_native)
@@ -520,12 +540,19 @@ void engine_use_native(struct engine *engine, bool is_native)
 
 void engine_sample_once(struct engine *engine)
 {
-	request_post(engine, "sample", sample_arguments(engine));
+	choose_sampled(engine);
+	for (size_t i = 0; i < engine->link_count; i++)
+		request_post(engine, i, "sample", sample_arguments(engine, i));
 }
 
-struct request *engine_ask_sample(struct engine *engine)
+struct request_group *engine_ask_sample(struct engine *engine)
 {
-	return request_start(engine, "sample", sample_arguments(engine), NULL, NULL);
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
+
+	choose_sampled(engine);
+	for (size_t i = 0; i < engine->link_count; i++)
+		request_group_add(group, i, -1, "sample", sample_arguments(engine, i), NULL);
+	return group;
 }
 
 /*
@@ -601,7 +628,7 @@ static void pass_output(struct engine *engine, const struct message *message)
 	taken = json_object();
 	json_object_set_new(taken, "bytes",
 			    json_integer(json_get_integer(message->body, "bytes", 0)));
-	request_post(engine, "jobTaken", taken);
+	request_post(engine, LOCAL_NODE, "jobTaken", taken);
 }
 
 /* Records the times of the first answers to these commands (timing.h). */
@@ -622,6 +649,17 @@ static void node_events_mark(struct engine *engine, const char *command)
 	}
 }
 
+/* A node that cannot serve this program, of another version, counts as gone. */
+static void refuse_node(struct engine *engine, size_t node, const struct message *message)
+{
+	struct error why = ERROR_INIT;
+
+	error_set(&why, "%s", message->error ? message->error : "initialize failed");
+	if (engine->link_count > 1 || engine->settings.machine_count > 0)
+		error_prefix(&why, "%s", engine->session.nodes[node].name);
+	link_close(engine->links[node], why.message);
+}
+
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now)
 {
 	struct error error = ERROR_INIT;
@@ -635,11 +673,14 @@ void engine_apply(struct engine *engine, size_t node, const struct message *mess
 	if (message->type != MESSAGE_RESPONSE)
 		return;
 	log_failure(engine, message);
+	if (strcmp(message->name, "initialize") == 0 && !message->is_success &&
+	    node < engine->link_count)
+		refuse_node(engine, node, message);
 	evidence_take(&engine->evidence, &engine->session, node, message);
 	if (strcmp(message->name, "evidence") == 0)
 		cause_learn(engine, node, message->body);
 	node_events_mark(engine, message->name);
-	requests_answer(engine, message);
+	requests_answer(engine, node, message);
 }
 
 void engine_take_line(struct link *link, const char *line, size_t length, void *data)
@@ -654,7 +695,8 @@ void engine_take_line(struct link *link, const char *line, size_t length, void *
 		return;
 	}
 	engine->timing.parsing += loop_now() - begun;
-	engine_apply(engine, engine_node_of(engine, link), &message, engine_now(engine));
+	remote_hear(engine, link_number(link));
+	engine_apply(engine, link_number(link), &message, engine_now(engine));
 	engine_record_line(engine, &message, line, length);
 	message_clear(&message);
 }

@@ -18,6 +18,7 @@
 #include "engine/jobs.h"
 #include "engine/parameter-compare.h"
 #include "engine/rank-query.h"
+#include "engine/remote.h"
 #include "engine/request.h"
 #include "engine/settings.h"
 #include "engine/tensor-compare.h"
@@ -108,6 +109,7 @@ struct engine {
 	struct replay *replay; /* replay of a recording in place of nodes; NULL: live */
 	struct playback playback;
 	struct record_state recording;
+	struct remote remote;
 	struct requests requests;
 	struct pending_answers pendings;
 	struct rank_answers *connecting; /* a shell's open `connect` requests; NULL: none */
@@ -125,15 +127,14 @@ struct engine {
 	struct {
 		bool stops_on_signal;
 		bool stays_stopped;
-	} sent;			   /* settings in the last `set` request to the node */
-	uint64_t stops_seen;	   /* number of entries of session.stops already reported */
-	char *gone_why;		   /* why the last lost node was lost; NULL: no node was lost */
-	struct request *discovery; /* the first discover request; NULL: its answer was taken */
+	} sent;				 /* settings in the last `set` request to the node */
+	uint64_t stops_seen;		 /* number of entries of session.stops already reported */
+	struct request_group *discovery; /* the first discover requests; NULL: answers were taken */
 	struct wanted_requests wanted;
-	double started_at;		 /* loop_now() at session time 0; not used in a replay */
-	bool skips_names;		 /* samples need no thread names */
-	double sampling_period;		 /* seconds; 0: no periodic sampling */
-	json_t *sampled;		 /* pids named in the last sample request; NULL: all */
+	double started_at;	/* loop_now() at session time 0; not used in a replay */
+	bool skips_names;	/* samples need no thread names */
+	double sampling_period; /* seconds; 0: no periodic sampling */
+	json_t *sampled; /* for each node the pids named in the last sample request; NULL: all */
 	struct request_group *following; /* requests of collectives_follow(); NULL: none */
 	double followed_at;		 /* session time of the last of them */
 	struct evidence evidence;	 /* newest answers to `evidence` and `diagnose` */
@@ -208,7 +209,7 @@ void engine_follow_output(struct engine *engine, size_t node, pid_t pid);
 /* Like engine_follow_output(), for the debugger console of a process. */
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid);
 /* Sends text unchanged to the debugger console of the process. */
-void engine_type(struct engine *engine, pid_t pid, const char *text);
+void engine_type(struct engine *engine, size_t node, pid_t pid, const char *text);
 /* Requests the last output lines of a process that has ended, unless they are known. */
 void engine_want_output(struct engine *engine, size_t node, pid_t pid);
 /* Requests the job's source files that the recording lacks, and waits for the answers. */
@@ -259,8 +260,10 @@ bool engine_seek_change(struct engine *engine, int count);
 /* In a replay: pauses (is_held), or plays again. */
 void engine_hold(struct engine *engine, bool is_held);
 
-/* Requests one sample of all chosen ranks; pass the result to request_take(). */
-struct request *engine_ask_sample(struct engine *engine);
+/*
+ * Requests one sample of all chosen ranks from each node; pass the result to request_group_free().
+ */
+struct request_group *engine_ask_sample(struct engine *engine);
 /*
  * True if `sample` must list pids (because of --ranks or --job), so that `discover` must be
  * answered first.
@@ -278,8 +281,6 @@ bool engine_awaits_ranks(const struct engine *engine);
 /* Writes a line of the node, and its parsed message, to the recording, if there is one. */
 void engine_record_line(struct engine *engine, const struct message *message, const char *line,
 			size_t length);
-/* Index of the node that link leads to. */
-size_t engine_node_of(const struct engine *engine, const struct link *link);
 /* Handles one line of a link: applies its message; ignores a line that is not a message. */
 void engine_take_line(struct link *link, const char *line, size_t length, void *data);
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now);

@@ -317,8 +317,8 @@ struct question {
 };
 
 /* Sends one request. group NULL: no caller waits for the answer, which only the session takes. */
-static void send_batch(struct engine *engine, const struct question *question, json_t *owned_pids,
-		       bool is_last, struct request_group *group)
+static void send_batch(struct engine *engine, size_t node, const struct question *question,
+		       json_t *owned_pids, bool is_last, struct request_group *group)
 {
 	json_t *arguments = json_pack("{s:o}", "pids", owned_pids);
 
@@ -327,37 +327,48 @@ static void send_batch(struct engine *engine, const struct question *question, j
 	if (question->is_whole && is_last)
 		json_object_set_new(arguments, "kernel", json_true());
 	if (group)
-		request_group_add(group, -1, question->command, arguments, NULL);
+		request_group_add(group, node, -1, question->command, arguments, NULL);
 	else
-		request_post(engine, question->command, arguments);
+		request_post(engine, node, question->command, arguments);
 }
 
 /*
- * Sends requests for all wanted ranks; returns false if there are none. Only the last request asks
- * for the kernel log: by then the node knows all of the processes.
+ * Sends requests for all wanted ranks of a node; returns false if there are none. Only the last
+ * request asks for the kernel log: by then the node knows all of the processes.
  */
-static bool ask(struct engine *engine, const struct question *question, struct request_group *group)
+static bool ask_node(struct engine *engine, size_t node, const struct question *question,
+		     struct request_group *group)
 {
 	const struct session *session = &engine->session;
 	json_t *pids = json_array();
 	bool is_any;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		pid_t pid = session->ranks[i]->process.pid;
+		const struct rank *rank = session->ranks[i];
 
-		if (!question->is_wanted(engine, session->ranks[i]))
+		if (rank->node != node || !question->is_wanted(engine, rank))
 			continue;
 		if (json_array_size(pids) == BATCH) {
-			send_batch(engine, question, pids, false, group);
+			send_batch(engine, node, question, pids, false, group);
 			pids = json_array();
 		}
-		json_array_append_new(pids, json_integer(pid));
+		json_array_append_new(pids, json_integer(rank->process.pid));
 	}
 	is_any = json_array_size(pids) > 0;
 	if (is_any)
-		send_batch(engine, question, pids, true, group);
+		send_batch(engine, node, question, pids, true, group);
 	else
 		json_decref(pids);
+	return is_any;
+}
+
+/* ask_node() for every node; returns false if no rank is wanted. */
+static bool ask(struct engine *engine, const struct question *question, struct request_group *group)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < engine->session.node_count; i++)
+		is_any |= ask_node(engine, i, question, group);
 	return is_any;
 }
 

@@ -97,8 +97,26 @@ static void cut_blanks(struct buffer *out)
 		buffer_truncate(out, out->length - 1);
 }
 
-static void append_rank_line(struct buffer *out, const struct rank *rank)
+#define PROCESS_COLUMNS 10
+
+/* Appends "pid 4711"; of several machines "n2:4711"; nothing if there is no process. */
+static void append_process(struct buffer *out, const struct session *session,
+			   const struct rank *rank)
 {
+	if (process_shown_pid(&rank->process) <= 0)
+		return;
+	if (session->node_count > 1 && rank->node < session->node_count) {
+		format_text(out, session->nodes[rank->node].name);
+		buffer_printf(out, ":%d", (int)rank->process.pid);
+		return;
+	}
+	buffer_printf(out, "pid %d", (int)rank->process.pid);
+}
+
+static void append_rank_line(struct buffer *out, const struct session *session,
+			     const struct rank *rank)
+{
+	struct buffer process = BUFFER_INIT;
 	struct buffer activity = BUFFER_INIT;
 
 	format_text(&activity, activity_name(rank));
@@ -108,10 +126,10 @@ static void append_rank_line(struct buffer *out, const struct rank *rank)
 	} else {
 		buffer_printf(out, "%4d%s", rank->process.rank, rank->is_outlier ? " *" : "  ");
 	}
-	if (process_shown_pid(&rank->process) > 0)
-		buffer_printf(out, "  pid %-8d", (int)rank->process.pid);
-	else
-		buffer_printf(out, "  %-12s", "");
+	append_process(&process, session, rank);
+	buffer_append_string(out, "  ");
+	format_text_append_column(out, process.data, PROCESS_COLUMNS);
+	buffer_clear(&process);
 	format_text_append_column(out, rank_state_name(rank->state), 10);
 	format_text_append_column(out, activity.data, 16);
 	append_user_frame(out, rank);
@@ -128,9 +146,9 @@ void format_text_ranks(struct buffer *out, const struct session *session,
 
 		if (!format_is_chosen(ranks, rank))
 			continue;
-		append_rank_line(out, rank);
+		append_rank_line(out, session, rank);
 		for (size_t j = 0; j < rank->child_count; j++)
-			append_rank_line(out, rank->children[j]);
+			append_rank_line(out, session, rank->children[j]);
 	}
 }
 
@@ -219,7 +237,7 @@ void format_text_verdict(struct buffer *out, const struct session *session)
 		format_text_append_class(out, session, &verdict->classes[i], &widths);
 }
 
-void format_text_rank(struct buffer *out, const struct rank *rank)
+void format_text_rank(struct buffer *out, const struct session *session, const struct rank *rank)
 {
 	if (rank->process.role) {
 		buffer_append_string(out, rank->parent ? "  child " : "process ");
@@ -227,8 +245,10 @@ void format_text_rank(struct buffer *out, const struct rank *rank)
 	} else {
 		buffer_printf(out, "rank %d", rank->process.rank);
 	}
-	if (process_shown_pid(&rank->process) > 0)
-		buffer_printf(out, "  pid %d", (int)rank->process.pid);
+	if (process_shown_pid(&rank->process) > 0) {
+		buffer_append_string(out, "  ");
+		append_process(out, session, rank);
+	}
 	buffer_printf(out, "  %s", rank_state_name(rank->state));
 	if (rank->error && rank->error[0] != '\0') {
 		buffer_append_string(out, "  ");

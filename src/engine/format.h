@@ -65,8 +65,8 @@ void format_text_ranks(struct buffer *out, const struct session *session,
 void format_text_verdict(struct buffer *out, const struct session *session);
 /* One line per job, and one for its verdict if it was judged. */
 void format_text_jobs(struct buffer *out, const struct session *session);
-/* "rank 3  pid 4711  sleeping  time.sleep" */
-void format_text_rank(struct buffer *out, const struct rank *rank);
+/* "rank 3  pid 4711  sleeping"; of several machines "rank 3  n2:4711  sleeping". */
+void format_text_rank(struct buffer *out, const struct session *session, const struct rank *rank);
 /* "  thread 4711 MainThread  blocked  all_reduce" */
 void format_text_thread(struct buffer *out, const struct thread *thread);
 void format_text_tree(struct buffer *out, const struct stacktree_node *root, bool is_ascii);

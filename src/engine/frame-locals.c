@@ -101,7 +101,7 @@ int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
 	for (int i = 0; i < PAGES_MAXIMUM; i++) {
 		struct variable_list page = { .items = NULL, .total = -1 };
 		json_t *body =
-			request_call(engine, "variables",
+			request_call(engine, rank->node, "variables",
 				     frame_locals_make_arguments(engine, rank->process.pid, tid,
 								 depth, (int64_t)list->count),
 				     error);
@@ -137,7 +137,8 @@ static void ask_thread(struct frame_locals *locals, const struct rank *rank,
 		if (stack->frames[i].code->type != FRAME_PYTHON)
 			continue;
 		if (!locals->engine->replay)
-			request_group_add(locals->group, rank->process.rank, "variables",
+			request_group_add(locals->group, rank->node, rank->process.rank,
+					  "variables",
 					  frame_locals_make_arguments(locals->engine, entry.pid,
 								      entry.tid, entry.depth, 0),
 					  NULL);

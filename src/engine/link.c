@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/loop.h"
+#include "engine/transport.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 
@@ -31,18 +32,28 @@
 #define TURN_MAXIMUM (1u << 20)
 #define QUEUE_MAXIMUM (16u << 20)
 #define END_MILLISECONDS 5
+/* A client passes the end of the input on, and the end of the node back, over a network. */
+#define CLIENT_MILLISECONDS 300
 #define LAST_WORDS_MILLISECONDS 40
+/* Maximum number of bytes that are kept of what a client writes to standard error. */
+#define COMPLAINT_MAXIMUM 4096
 
 struct link {
 	pid_t pid;
+	char *name; /* "probetui-node", or "ssh, which runs probetui-node on n3" */
+	size_t number;
 	int input;  /* write end to the node; -1: closed */
 	int output; /* read end from the node; -1: closed */
+	bool is_client;
+	int complaints; /* read end of the standard error of a client; -1: closed, or no client */
+	struct buffer complaint; /* the end of what the client has written to it */
 	struct buffer in;
 	size_t searched; /* leading bytes of in without a newline */
 	struct buffer out;
 	struct loop *loop;
 	struct loop_watch *read_watch;
 	struct loop_watch *write_watch;
+	struct loop_watch *complaint_watch;
 	struct link_handlers handlers;
 };
 
@@ -96,13 +107,12 @@ struct inherited {
 	int input;
 	int output;
 	int job_input; /* -1: none */
+	int errors;    /* standard error; -1: that of this program */
 	bool is_quiet;
 };
 
-static int spawn(struct link *link, const char *path, const struct inherited *inherited)
+static int spawn(struct link *link, char *const *argv, const struct inherited *inherited)
 {
-	char number[16];
-	char *argv[] = { (char *)(uintptr_t)path, NULL, NULL, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int result;
@@ -111,18 +121,18 @@ static int spawn(struct link *link, const char *path, const struct inherited *in
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&actions, inherited->input, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, inherited->output, STDOUT_FILENO);
-	if (inherited->job_input >= 0) {
-		snprintf(number, sizeof(number), "%d", inherited->job_input);
-		argv[1] = (char *)(uintptr_t)JOB_INPUT_OPTION;
-		argv[2] = number;
-		/* posix_spawn clears FD_CLOEXEC if both numbers are equal. */
+	/* posix_spawn clears FD_CLOEXEC if both numbers are equal. */
+	if (inherited->job_input >= 0)
 		posix_spawn_file_actions_adddup2(&actions, inherited->job_input,
 						 inherited->job_input);
-	}
-	if (inherited->is_quiet)
+	if (inherited->errors >= 0)
+		posix_spawn_file_actions_adddup2(&actions, inherited->errors, STDERR_FILENO);
+	else if (inherited->is_quiet)
 		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	set_attributes(&attributes);
-	result = posix_spawn(&link->pid, path, &actions, &attributes, argv, environ);
+	/* Only a client is searched for in PATH. */
+	result = (inherited->errors >= 0 ? posix_spawnp : posix_spawn)(
+		&link->pid, argv[0], &actions, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
@@ -148,13 +158,16 @@ static int open_pipes(struct pipes *pipes)
 	return pipe2(pipes->down, O_CLOEXEC) == 0 && pipe2(pipes->up, O_CLOEXEC) == 0 ? 0 : errno;
 }
 
-static struct link *make_link(void)
+static struct link *make_link(char *owned_name)
 {
 	struct link *link = xcalloc(1, sizeof(*link));
 
 	link->pid = -1;
+	link->name = owned_name;
 	link->input = -1;
 	link->output = -1;
+	link->complaints = -1;
+	buffer_init(&link->complaint, 2 * COMPLAINT_MAXIMUM);
 	buffer_init(&link->in, MESSAGE_LINE_MAXIMUM + READ_SIZE);
 	buffer_init(&link->out, QUEUE_MAXIMUM);
 	return link;
@@ -183,8 +196,10 @@ static struct link *take_pipes(struct link *link, struct pipes *pipes, int resul
 
 struct link *link_new(const char *path, bool is_quiet, int job_input, struct error *error)
 {
-	struct inherited inherited = { .job_input = -1, .is_quiet = is_quiet };
-	struct link *link = make_link();
+	struct inherited inherited = { .job_input = -1, .errors = -1, .is_quiet = is_quiet };
+	char *argv[] = { (char *)(uintptr_t)path, NULL, NULL, NULL };
+	struct link *link = make_link(xstrdup(NODE_NAME));
+	char number[16];
 	struct pipes pipes;
 	int result = open_pipes(&pipes);
 
@@ -195,13 +210,39 @@ struct link *link_new(const char *path, bool is_quiet, int job_input, struct err
 	if (job_input >= 0 && result == 0) {
 		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		result = inherited.job_input < 0 ? errno : 0;
+		snprintf(number, sizeof(number), "%d", inherited.job_input);
+		argv[1] = (char *)(uintptr_t)JOB_INPUT_OPTION;
+		argv[2] = number;
 	}
 	inherited.input = pipes.down[0];
 	inherited.output = pipes.up[1];
 	if (result == 0)
-		result = spawn(link, path, &inherited);
+		result = spawn(link, argv, &inherited);
 	link_close_fd(&inherited.job_input);
 	return take_pipes(link, &pipes, result, path, error);
+}
+
+struct link *link_start_client(const struct machine *machine, struct error *error)
+{
+	struct inherited inherited = { .job_input = -1 };
+	struct link *link = make_link(xasprintf("%s for %s", machine->client, machine->name));
+	int complaints[2] = { -1, -1 };
+	struct pipes pipes;
+	int result = open_pipes(&pipes);
+
+	if (result == 0 && pipe2(complaints, O_CLOEXEC) < 0)
+		result = errno;
+	inherited.input = pipes.down[0];
+	inherited.output = pipes.up[1];
+	inherited.errors = complaints[1];
+	if (result == 0)
+		result = spawn(link, machine->argv, &inherited);
+	link_close_fd(&complaints[1]);
+	link->complaints = complaints[0];
+	if (link->complaints >= 0)
+		fcntl(link->complaints, F_SETFL, O_NONBLOCK);
+	link->is_client = true;
+	return take_pipes(link, &pipes, result, machine->argv[0], error);
 }
 
 bool link_needs_exec(const char *path)
@@ -240,7 +281,7 @@ static int run_child(struct pipes *pipes, const char *path, link_program *progra
 
 struct link *link_fork(const char *path, link_program *program, struct error *error)
 {
-	struct link *link = make_link();
+	struct link *link = make_link(xstrdup(NODE_NAME));
 	struct pipes pipes;
 	int result = open_pipes(&pipes);
 
@@ -265,11 +306,13 @@ static void shut(struct link *link)
 {
 	link_stop_watch(&link->read_watch);
 	link_stop_watch(&link->write_watch);
+	link_stop_watch(&link->complaint_watch);
 	link_close_fd(&link->input);
 	link_close_fd(&link->output);
+	link_close_fd(&link->complaints);
 }
 
-static void close_link(struct link *link, const char *why)
+void link_close(struct link *link, const char *why)
 {
 	if (!link_is_open(link))
 		return;
@@ -321,8 +364,8 @@ static void link_hand_out(struct link *link)
 	size_t start = 0;
 	char *newline;
 
-	while ((newline = memchr(link->in.data + link->searched, '\n',
-				 link->in.length - link->searched))) {
+	while (link_is_open(link) && (newline = memchr(link->in.data + link->searched, '\n',
+						       link->in.length - link->searched))) {
 		size_t end = (size_t)(newline - link->in.data);
 
 		link->handlers.line(link, link->in.data + start, end - start, link->handlers.data);
@@ -348,35 +391,83 @@ static void await_end(pid_t pid, int milliseconds)
 	close(fd);
 }
 
+/* Keeps the end of what a client writes to standard error. */
+static void take_complaints(int fd, int events, void *data)
+{
+	struct link *link = data;
+	char bytes[COMPLAINT_MAXIMUM];
+	ssize_t count = read(fd, bytes, sizeof(bytes));
+
+	(void)events;
+	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
+		link_stop_watch(&link->complaint_watch);
+		return;
+	}
+	if (count < 0)
+		return;
+	if (link->complaint.length + (size_t)count > COMPLAINT_MAXIMUM)
+		buffer_consume(&link->complaint,
+			       link->complaint.length + (size_t)count - COMPLAINT_MAXIMUM);
+	buffer_append(&link->complaint, bytes, (size_t)count);
+}
+
+/* Appends ": " and the last line that the client has written to standard error, if any. */
+static void append_complaint(char *why, size_t size, struct link *link)
+{
+	size_t length = strlen(why);
+	const char *line;
+	size_t end;
+
+	if (link->complaints < 0)
+		return;
+	take_complaints(link->complaints, LOOP_READABLE, link);
+	end = link->complaint.length;
+	while (end > 0 && strchr("\r\n ", link->complaint.data[end - 1]))
+		end--;
+	line = link->complaint.data;
+	for (size_t i = end; i > 0; i--) {
+		if (link->complaint.data[i - 1] == '\n') {
+			line = link->complaint.data + i;
+			break;
+		}
+	}
+	if (end > 0)
+		snprintf(why + length, size - length, ": %.*s",
+			 (int)(link->complaint.data + end - line), line);
+}
+
 /*
  * Writes "probetui-node exited with status 1" or "probetui-node was killed by signal 11
- * (Segmentation fault)" to why.
+ * (Segmentation fault)" to why; for a client with its last line: "ssh for n3 exited with status
+ * 255: ssh: connect to host n3 port 22: Connection refused".
  */
 static void describe_end(struct link *link, char *why, size_t size)
 {
 	int status;
 
-	snprintf(why, size, "probetui-node closed the connection");
+	snprintf(why, size, "%s closed the connection", link->name);
 	await_end(link->pid, LAST_WORDS_MILLISECONDS);
-	if (waitpid(link->pid, &status, WNOHANG) <= 0)
-		return;
-	link->pid = -1;
-	if (WIFSIGNALED(status))
-		snprintf(why, size, "probetui-node was killed by signal %d (%s)", WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
-	else
-		snprintf(why, size, "probetui-node exited with status %d", WEXITSTATUS(status));
+	if (waitpid(link->pid, &status, WNOHANG) > 0) {
+		link->pid = -1;
+		if (WIFSIGNALED(status))
+			snprintf(why, size, "%s was killed by signal %d (%s)", link->name,
+				 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		else
+			snprintf(why, size, "%s exited with status %d", link->name,
+				 WEXITSTATUS(status));
+	}
+	append_complaint(why, size, link);
 }
 
 static void link_on_readable(int fd, int events, void *data)
 {
 	struct link *link = data;
 	char bytes[READ_SIZE];
-	char why[128] = "";
+	char why[512] = "";
 	size_t total = 0;
 
 	(void)events;
-	while (total < TURN_MAXIMUM && why[0] == '\0') {
+	while (total < TURN_MAXIMUM && why[0] == '\0' && link_is_open(link)) {
 		ssize_t count = read(fd, bytes, sizeof(bytes));
 
 		if (count < 0 && errno == EINTR)
@@ -390,7 +481,7 @@ static void link_on_readable(int fd, int events, void *data)
 		total += (size_t)count;
 		if (buffer_append(&link->in, bytes, (size_t)count) < 0 ||
 		    link->searched > MESSAGE_LINE_MAXIMUM)
-			snprintf(why, sizeof(why), "probetui-node sent a line of more than %u MB",
+			snprintf(why, sizeof(why), "%s sent a line of more than %u MB", link->name,
 				 MESSAGE_LINE_MAXIMUM >> 20);
 		else
 			link_hand_out(link);
@@ -398,9 +489,12 @@ static void link_on_readable(int fd, int events, void *data)
 		if (count < (ssize_t)sizeof(bytes))
 			break;
 	}
+	/* A handler may have closed the link. */
+	if (!link_is_open(link))
+		return;
 	link->handlers.drained(link, link->handlers.data);
 	if (why[0] != '\0')
-		close_link(link, why);
+		link_close(link, why);
 }
 
 void link_watch(struct link *link, struct loop *loop, const struct link_handlers *handlers)
@@ -408,7 +502,20 @@ void link_watch(struct link *link, struct loop *loop, const struct link_handlers
 	link->handlers = *handlers;
 	link->loop = loop;
 	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE, link_on_readable, link);
+	if (link->complaints >= 0)
+		link->complaint_watch =
+			loop_watch(loop, link->complaints, LOOP_READABLE, take_complaints, link);
 	flush(link);
+}
+
+void link_set_number(struct link *link, size_t number)
+{
+	link->number = number;
+}
+
+size_t link_number(const struct link *link)
+{
+	return link->number;
 }
 
 bool link_is_open(const struct link *link)
@@ -416,19 +523,33 @@ bool link_is_open(const struct link *link)
 	return link->output >= 0;
 }
 
+/* Waits until the child has exited, so many milliseconds at most; true: it has. */
+static bool has_exited(const struct link *link, int milliseconds)
+{
+	await_end(link->pid, milliseconds);
+	return waitpid(link->pid, &(int){ 0 }, WNOHANG) != 0;
+}
+
+void link_end(struct link *link)
+{
+	shut(link);
+}
+
 void link_free(struct link *link)
 {
 	if (!link)
 		return;
-	link_stop_watch(&link->read_watch);
-	link_stop_watch(&link->write_watch);
-	link_close_fd(&link->input);
 	shut(link);
-	if (link->pid > 0) {
-		await_end(link->pid, END_MILLISECONDS);
-		waitpid(link->pid, &(int){ 0 }, WNOHANG);
+	if (link->pid > 0 &&
+	    !has_exited(link, link->is_client ? CLIENT_MILLISECONDS : END_MILLISECONDS) &&
+	    link->is_client) {
+		/* The client leads a session, and thereby a process group, of its own. */
+		kill(-link->pid, SIGTERM);
+		has_exited(link, END_MILLISECONDS);
 	}
 	buffer_clear(&link->in);
 	buffer_clear(&link->out);
+	buffer_clear(&link->complaint);
+	free(link->name);
 	free(link);
 }

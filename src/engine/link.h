@@ -3,9 +3,10 @@
  *
  * The node is a child process in a session (setsid) of its own; its standard input and output are
  * pipes. The node is a separate program, or part of this program: fork() without exec saves a fifth
- * of the time of `probetui verdict`. Lines to send wait in a queue while the pipe is full; received
- * bytes are cut into lines and passed to a handler from the loop. A line that is longer than the
- * maximum of a message closes the link.
+ * of the time of `probetui verdict`. For a node on another machine, the child process is a client,
+ * such as ssh, that starts the node there and passes the bytes on. Lines to send wait in a queue
+ * while the pipe is full; received bytes are cut into lines and passed to a handler from the loop.
+ * A line that is longer than the maximum of a message closes the link.
  */
 #ifndef ENGINE_LINK_H
 #define ENGINE_LINK_H
@@ -16,6 +17,7 @@
 struct error;
 struct link;
 struct loop;
+struct machine;
 
 /* Called from the loop. A handler must not free the link. */
 struct link_handlers {
@@ -39,6 +41,11 @@ char *link_find_node(struct error *error);
  * none. NULL and *error on failure.
  */
 struct link *link_new(const char *path, bool is_quiet, int job_input, struct error *error);
+/*
+ * Starts the client that starts a node on another machine. What the client writes to standard error
+ * is not shown: if the client ends, its last line says why. NULL and *error on failure.
+ */
+struct link *link_start_client(const struct machine *machine, struct error *error);
 /* A main() function. */
 typedef int link_program(int count, char **words);
 /*
@@ -52,14 +59,21 @@ bool link_needs_exec(const char *path);
  * O_CLOEXEC).
  */
 struct link *link_fork(const char *path, link_program *program, struct error *error);
+/* The number is the caller's; 0 at first. */
+void link_set_number(struct link *link, size_t number);
+size_t link_number(const struct link *link);
 /* From now on the loop reads from the node and calls handlers. */
 void link_watch(struct link *link, struct loop *loop, const struct link_handlers *handlers);
 /* Sends a line, newline included; a line for a closed link is dropped. */
 void link_send(struct link *link, const char *line, size_t length);
 bool link_is_open(const struct link *link);
+/* Closes the link as if the node had ended, and calls closed(). */
+void link_close(struct link *link, const char *why);
+/* Closes the pipes, which makes the node exit. */
+void link_end(struct link *link);
 /*
- * Closes the pipes, which makes the node exit, waits a few milliseconds at most for the exit, and
- * frees the link.
+ * link_end(), then waits a few milliseconds at most for the exit, and frees the link. A client that
+ * does not exit is ended by SIGTERM; the node, which may have to resume processes first, never is.
  */
 void link_free(struct link *link);
 

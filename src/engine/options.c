@@ -12,6 +12,7 @@
 #include "engine/configfile.h"
 #include "engine/replay-time.h"
 #include "engine/settings.h"
+#include "engine/transport.h"
 #include "model/rankselect.h"
 
 #define PID_MAXIMUM 4194304 /* PID_MAX_LIMIT, linux/threads.h */
@@ -113,6 +114,18 @@ static int set_connect(struct settings *settings, const char *value, struct erro
 			 "http://HOST:PORT, https://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
 			 "ptrace:PID and replay:FILE",
 			 value);
+}
+
+static int add_machines(struct settings *settings, const char *value, struct error *error)
+{
+	if (settings->machine_count >= MACHINES_MAXIMUM)
+		return error_set(error, "--on was given more than %d times", MACHINES_MAXIMUM);
+	if (transport_check(value, error) < 0)
+		return error_prefix(error, "--on");
+	settings->machines =
+		xrealloc(settings->machines, (settings->machine_count + 1) * sizeof(char *));
+	settings->machines[settings->machine_count++] = xstrdup(value);
+	return 0;
 }
 
 static int set_record(struct settings *settings, const char *value, struct error *error)
@@ -255,6 +268,7 @@ const struct setting_option setting_options[] = {
 	{ "ranks", 0, "SET", "use only these ranks: 0-7,16 or 0-63/8", set_ranks },
 	{ "pid", 0, "LIST", "use only these processes: 4183,4184", set_pid },
 	{ "job", 0, "PORT", "use only the job of this MASTER_PORT or launcher pid", set_job },
+	{ "on", 0, "MACHINES", "look at other machines: ssh:gpu[01-04]", add_machines },
 	{ "connect", 0, "TARGET", "connect to agent:PID or http://HOST:PORT (%r: rank)",
 	  set_connect },
 	{ "break", 0, "PLACE", "set a breakpoint in the started job: train.py:42", add_break },

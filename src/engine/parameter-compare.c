@@ -79,7 +79,7 @@ static void parameter_compare_ask(struct engine *engine, struct parameter_compar
 	request_set_timeout(arguments, engine, parameter_compare_seconds_of(engine));
 	tag = xcalloc(1, sizeof(*tag));
 	*tag = number;
-	request_group_add(params->group, of->rank, "parameters", arguments, tag);
+	request_group_add(params->group, rank->node, of->rank, "parameters", arguments, tag);
 }
 
 static void parameter_compare_recall(struct engine *engine, struct paramdiff *diff,
@@ -418,7 +418,7 @@ static void cancel(struct engine *engine, const struct parameter_compare *params
 		const struct rank *rank = session_find_rank(&engine->session, diff->ranks[i].rank);
 
 		if (rank && rank->process.pid > 0)
-			request_post(engine, "cancel",
+			request_post(engine, rank->node, "cancel",
 				     json_pack("{s:i}", "pid", (int)rank->process.pid));
 	}
 }

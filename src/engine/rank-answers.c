@@ -42,11 +42,11 @@ void rank_answers_free(struct rank_answers *pending)
 	free(pending);
 }
 
-void rank_answers_add(struct rank_answers *pending, int rank, const char *request,
+void rank_answers_add(struct rank_answers *pending, size_t node, int rank, const char *request,
 		      json_t *owned_arguments)
 {
 	pending->count++;
-	request_group_add(pending->group, rank, request, owned_arguments, NULL);
+	request_group_add(pending->group, node, rank, request, owned_arguments, NULL);
 }
 
 void rank_answers_wait(struct rank_answers *pending)

@@ -35,8 +35,8 @@ struct rank_answers {
 struct rank_answers *rank_answers_new(struct engine *engine, const char *command);
 /* pending may be NULL. */
 void rank_answers_free(struct rank_answers *pending);
-/* Sends one request; rank is -1 for a target that is not a rank yet. */
-void rank_answers_add(struct rank_answers *pending, int rank, const char *request,
+/* Sends one request to the node; rank is -1 for a target that is not a rank yet. */
+void rank_answers_add(struct rank_answers *pending, size_t node, int rank, const char *request,
 		      json_t *owned_arguments);
 /* In a shell: waits up to settings.timeout seconds for all answers. */
 void rank_answers_wait(struct rank_answers *pending);

@@ -184,7 +184,7 @@ static void ask_tensor(struct engine *engine, struct rank_query_question *questi
 	};
 
 	request_group_add(
-		question->group, rank->process.rank, "tensor",
+		question->group, rank->node, rank->process.rank, "tensor",
 		tensor_question_arguments(
 			engine, tensor_question_place(engine, rank, answers->question), &ask),
 		make_tag(true, is_again, ""));
@@ -194,7 +194,7 @@ static void ask_evaluation(struct engine *engine, struct rank_query_question *qu
 			   const struct rank *rank, const struct answers *answers,
 			   const char *refusal)
 {
-	request_group_add(question->group, rank->process.rank, "evaluate",
+	request_group_add(question->group, rank->node, rank->process.rank, "evaluate",
 			  rank_query_make_arguments(engine, rank, answers),
 			  make_tag(false, false, refusal));
 }
@@ -204,7 +204,7 @@ static void rank_query_ask(struct engine *engine, struct rank_query_question *qu
 {
 	answers_wait(answers, rank->process.rank);
 	if (answers->kind > ANSWERS_EVAL)
-		request_group_add(question->group, rank->process.rank, "execute",
+		request_group_add(question->group, rank->node, rank->process.rank, "execute",
 				  make_execution(engine, rank, answers),
 				  make_tag(false, false, ""));
 	else if (answers->kind == ANSWERS_COMPARE)
@@ -524,7 +524,7 @@ static void interrupt(struct engine *engine, const struct request_group *group)
 			session_find_rank(&engine->session, request_group_rank(group, i));
 
 		if (rank)
-			request_post(engine, "cancel",
+			request_post(engine, rank->node, "cancel",
 				     json_pack("{s:i}", "pid", (int)rank->process.pid));
 	}
 }

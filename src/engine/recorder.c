@@ -35,8 +35,9 @@
 #define FILES_MAXIMUM 256
 
 static void record_source_ask(struct engine *engine, struct request_group *group,
-			      const struct process *process, const struct frame *frame)
+			      const struct rank *rank, const struct frame *frame)
 {
+	const struct process *process = &rank->process;
 	const char *path = frame->code->file;
 	json_t *arguments;
 
@@ -47,7 +48,7 @@ static void record_source_ask(struct engine *engine, struct request_group *group
 	strmap_put(engine->recording.sources, path, engine);
 	arguments = json_pack("{s:i}", "pid", (int)process->pid);
 	json_set_text(arguments, "path", path);
-	request_group_add(group, process->rank, "source", arguments, NULL);
+	request_group_add(group, rank->node, process->rank, "source", arguments, NULL);
 }
 
 static void record_source_ask_rank(struct engine *engine, struct request_group *group,
@@ -59,7 +60,7 @@ static void record_source_ask_rank(struct engine *engine, struct request_group *
 		const struct stack *stack = rank->threads[i].sample.stack;
 
 		for (size_t j = 0; stack && j < stack->frame_count; j++)
-			record_source_ask(engine, group, &rank->process, &stack->frames[j]);
+			record_source_ask(engine, group, rank, &stack->frames[j]);
 	}
 	for (size_t i = 0; i < rank->child_count; i++)
 		record_source_ask_rank(engine, group, rank->children[i]);
@@ -103,7 +104,7 @@ static void record_output(struct engine *engine)
 
 		/* The node remembers the files of ranks that have ended. */
 		if (process->pid > 0)
-			request_group_add(group, process->rank, "output",
+			request_group_add(group, session->ranks[i]->node, process->rank, "output",
 					  json_pack("{s:i}", "pid", (int)process->pid), NULL);
 	}
 	request_group_wait(group, engine->settings.timeout);
@@ -242,6 +243,8 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 				 engine_record_path(engine));
 	if (engine->replay)
 		return error_set(error, "a replay cannot be recorded");
+	if (engine->settings.machine_count > 0)
+		return error_set(error, "ranks on other machines cannot be recorded");
 	if (engine->recording.record) {
 		if (record_save(engine->recording.record, path, error) < 0)
 			return -1;
@@ -263,7 +266,7 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 
 void engine_keep(struct engine *engine, double seconds)
 {
-	if (engine->recording.record)
+	if (engine->recording.record || engine->settings.machine_count > 0)
 		return;
 	engine->recording.record = record_new_ring(seconds, KEEP_MAXIMUM);
 	recorder_begin(engine);

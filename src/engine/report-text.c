@@ -491,7 +491,13 @@ static void report_text_append_head(const struct page *page)
 		buffer_append_string(page->out, ", job ");
 		format_text(page->out, job->name);
 	}
-	if (session->rank_count > 0 && session->ranks[0]->process.host) {
+	if (session->node_count > 1) {
+		buffer_append_string(page->out, ", hosts");
+		for (size_t i = 0; i < session->node_count; i++) {
+			buffer_append_string(page->out, i > 0 ? ", " : " ");
+			format_text(page->out, session->nodes[i].name);
+		}
+	} else if (session->rank_count > 0 && session->ranks[0]->process.host) {
 		buffer_append_string(page->out, ", host ");
 		format_text(page->out, session->ranks[0]->process.host);
 	}

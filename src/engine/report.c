@@ -62,7 +62,7 @@ void report_clear(struct report *report)
 
 void report_ask_native(const struct report *report, struct engine *engine)
 {
-	json_t *pids = json_array();
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 	size_t outliers = 0;
 	size_t others = 0;
 	const struct rank *rank;
@@ -74,10 +74,13 @@ void report_ask_native(const struct report *report, struct engine *engine)
 
 		if (rank->process.pid > 0 && rank->process.state == PROCESS_LIVE &&
 		    (*count)++ < maximum)
-			json_array_append_new(pids, json_integer(rank->process.pid));
+			request_group_add(group, rank->node, rank->process.rank, "sample",
+					  json_pack("{s:[i], s:b}", "pids", (int)rank->process.pid,
+						    "native", true),
+					  NULL);
 	}
-	json_decref(request_call(engine, "sample",
-				 json_pack("{s:o, s:b}", "pids", pids, "native", true), NULL));
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
 }
 
 const struct stack *report_native(const struct rank *rank)

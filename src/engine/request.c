@@ -19,6 +19,7 @@
 
 struct request {
 	int64_t seq; /* 0: there was no node to send to */
+	size_t node;
 	request_done *done;
 	void *data;
 	bool is_answered; /* answered, or failed */
@@ -66,9 +67,12 @@ int64_t request_seq(const struct request *request)
  * End of requests
  */
 
-static const char *why_gone(const struct engine *engine)
+static const char *why_gone(const struct engine *engine, size_t node)
 {
-	return engine->gone_why ? engine->gone_why : "no connection to probetui-node";
+	const char *why =
+		node < engine->session.node_count ? engine->session.nodes[node].gone_why : NULL;
+
+	return why ? why : "no connection to probetui-node";
 }
 
 static void request_on_due(void *data)
@@ -125,13 +129,17 @@ static size_t request_find_open(const struct requests *requests, int64_t seq)
 	return low;
 }
 
-/* Removes and returns the open request with this sequence number; returns NULL if there is none. */
-static struct request *take_open(struct requests *requests, int64_t seq)
+/*
+ * Removes and returns the open request to the node with this sequence number; returns NULL if there
+ * is none.
+ */
+static struct request *take_open(struct requests *requests, size_t node, int64_t seq)
 {
 	size_t at = request_find_open(requests, seq);
 	struct request *request;
 
-	if (at == requests->open_count || requests->open[at]->seq != seq)
+	if (at == requests->open_count || requests->open[at]->seq != seq ||
+	    requests->open[at]->node != node)
 		return NULL;
 	request = requests->open[at];
 	requests->open_count--;
@@ -140,9 +148,9 @@ static struct request *take_open(struct requests *requests, int64_t seq)
 	return request;
 }
 
-void requests_answer(struct engine *engine, const struct message *message)
+void requests_answer(struct engine *engine, size_t node, const struct message *message)
 {
-	struct request *request = take_open(&engine->requests, message->request_seq);
+	struct request *request = take_open(&engine->requests, node, message->request_seq);
 
 	if (!request)
 		return;
@@ -154,13 +162,18 @@ void requests_answer(struct engine *engine, const struct message *message)
 			    message->error ? message->error : "the request failed");
 }
 
-void requests_lose(struct engine *engine)
+void requests_lose(struct engine *engine, size_t node, const char *why)
 {
 	struct requests *requests = &engine->requests;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < requests->open_count; i++)
-		request_end(engine, requests->open[i], why_gone(engine));
-	requests->open_count = 0;
+	for (size_t i = 0; i < requests->open_count; i++) {
+		if (requests->open[i]->node == node)
+			request_end(engine, requests->open[i], why);
+		else
+			requests->open[kept++] = requests->open[i];
+	}
+	requests->open_count = kept;
 	complete_soon(engine);
 }
 
@@ -215,42 +228,58 @@ void requests_clear(struct engine *engine)
  * Sending
  */
 
-/* Sends a request. Returns its sequence number, or 0 if there is no node. */
-static int64_t send_line(struct engine *engine, const char *command, json_t *owned_arguments)
+static bool is_open(const struct engine *engine, size_t node)
+{
+	return node < engine->link_count && link_is_open(engine->links[node]);
+}
+
+/* Sends a request. Returns its sequence number, or 0 if the node is gone. */
+static int64_t send_line(struct engine *engine, size_t node, const char *command,
+			 json_t *owned_arguments)
 {
 	struct buffer line = BUFFER_INIT;
 	struct message message;
 
-	if (engine_is_deaf(engine)) {
+	if (!is_open(engine, node)) {
 		json_decref(owned_arguments);
 		return 0;
 	}
 	message_make_request(&message, command, owned_arguments);
 	message.seq = ++engine->requests.seq;
 	message_append(&line, &message);
-	link_send(engine->links[0], line.data, line.length);
+	link_send(engine->links[node], line.data, line.length);
 	engine_record_line(engine, &message, line.data, line.length - 1);
 	buffer_clear(&line);
 	message_clear(&message);
 	return engine->requests.seq;
 }
 
-bool request_post(struct engine *engine, const char *command, json_t *owned_arguments)
+bool request_post(struct engine *engine, size_t node, const char *command, json_t *owned_arguments)
 {
-	return send_line(engine, command, owned_arguments) > 0;
+	return send_line(engine, node, command, owned_arguments) > 0;
 }
 
-struct request *request_start(struct engine *engine, const char *command, json_t *owned_arguments,
-			      request_done *done, void *data)
+void request_post_all(struct engine *engine, const char *command, json_t *owned_arguments)
+{
+	for (size_t i = 0; i < engine->link_count; i++)
+		request_post(engine, i, command, json_incref(owned_arguments));
+	json_decref(owned_arguments);
+}
+
+struct request *request_start(struct engine *engine, size_t node, const char *command,
+			      json_t *owned_arguments, request_done *done, void *data)
 {
 	struct requests *requests = &engine->requests;
 	struct request *request = xcalloc(1, sizeof(*request));
 
 	request->done = done;
 	request->data = data;
-	request->seq = send_line(engine, command, owned_arguments);
-	if (request->seq == 0) {
-		request_end(engine, request, why_gone(engine));
+	request->node = node;
+	request->seq = send_line(engine, node, command, owned_arguments);
+	if (request->seq == 0 || engine->session.nodes[node].is_silent) {
+		request_end(engine, request,
+			    request->seq == 0 ? why_gone(engine, node)
+					      : "the node does not answer");
 		complete_soon(engine);
 		return request;
 	}
@@ -266,7 +295,7 @@ void request_cancel(struct engine *engine, struct request *request)
 	if (!request)
 		return;
 	if (!request->is_answered)
-		take_open(requests, request->seq);
+		take_open(requests, request->node, request->seq);
 	for (size_t i = 0; i < requests->ended_count; i++)
 		if (requests->ended[i] == request)
 			requests->ended[i] = NULL;
@@ -304,10 +333,10 @@ json_t *request_take(struct engine *engine, struct request *owned_request, struc
 	return body;
 }
 
-json_t *request_call(struct engine *engine, const char *command, json_t *owned_arguments,
-		     struct error *error)
+json_t *request_call(struct engine *engine, size_t node, const char *command,
+		     json_t *owned_arguments, struct error *error)
 {
-	struct request *request = request_start(engine, command, owned_arguments, NULL, NULL);
+	struct request *request = request_start(engine, node, command, owned_arguments, NULL, NULL);
 
 	request_wait(engine, request, engine->settings.timeout);
 	return request_take(engine, request, error);
@@ -399,7 +428,7 @@ static void request_group_on_answer(struct engine *engine, json_t *body, const c
 	request_group_answer(data, body, error, false);
 }
 
-void request_group_add(struct request_group *group, int rank, const char *command,
+void request_group_add(struct request_group *group, size_t node, int rank, const char *command,
 		       json_t *owned_arguments, void *owned_tag)
 {
 	struct item *item = xcalloc(1, sizeof(*item));
@@ -407,7 +436,7 @@ void request_group_add(struct request_group *group, int rank, const char *comman
 	item->group = group;
 	item->answer.rank = rank;
 	item->answer.tag = owned_tag;
-	item->request = request_start(group->engine, command, owned_arguments,
+	item->request = request_start(group->engine, node, command, owned_arguments,
 				      request_group_on_answer, item);
 	ARRAY_GROW(group->items, group->count, group->capacity);
 	group->items[group->count++] = item;

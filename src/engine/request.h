@@ -25,6 +25,11 @@ struct message;
 struct request;
 struct request_group;
 
+/*
+ * The node that runs on this machine: it starts jobs, and connects to the addresses of debuggers.
+ */
+#define LOCAL_NODE 0
+
 /* Error of a request that was not answered in time; %g: the seconds waited. */
 #define REQUEST_LATE "no answer within %g s: try a longer --timeout"
 
@@ -47,9 +52,12 @@ struct requests {
 	int64_t seq;		  /* sequence number of the last request */
 };
 
-/* Sends a request. Never returns NULL: without a node the request ends with an error. */
-struct request *request_start(struct engine *engine, const char *command, json_t *owned_arguments,
-			      request_done *done, void *data);
+/*
+ * Sends a request to the node session.nodes[node]. Never returns NULL: if the node is gone, the
+ * request ends with an error.
+ */
+struct request *request_start(struct engine *engine, size_t node, const char *command,
+			      json_t *owned_arguments, request_done *done, void *data);
 /* Drops the request and its answer; done() is not called. request may be NULL. */
 void request_cancel(struct engine *engine, struct request *request);
 bool request_is_answered(const struct request *request);
@@ -64,13 +72,15 @@ void request_wait(struct engine *engine, const struct request *request, double s
  */
 json_t *request_take(struct engine *engine, struct request *owned_request, struct error *error);
 /* Sends a request, waits settings.timeout seconds at most, and returns request_take(). */
-json_t *request_call(struct engine *engine, const char *command, json_t *owned_arguments,
-		     struct error *error);
+json_t *request_call(struct engine *engine, size_t node, const char *command,
+		     json_t *owned_arguments, struct error *error);
 /*
- * Sends a request without waiting for an answer, which only the session takes. Returns false if
- * there is no node.
+ * Sends a request without waiting for an answer, which only the session takes. Returns false if the
+ * node is gone.
  */
-bool request_post(struct engine *engine, const char *command, json_t *owned_arguments);
+bool request_post(struct engine *engine, size_t node, const char *command, json_t *owned_arguments);
+/* request_post() to every node; each node's arguments are owned_arguments. */
+void request_post_all(struct engine *engine, const char *command, json_t *owned_arguments);
 
 /* Time limit of a node for a request whose command waits `seconds` seconds. */
 double request_limit(double seconds);
@@ -78,12 +88,12 @@ double request_limit(double seconds);
 void request_set_timeout(json_t *arguments, const struct engine *engine, double seconds);
 
 /* The functions below are for the engine only. */
-/* Takes a message of a node: ends the request that the message answers. */
-void requests_answer(struct engine *engine, const struct message *message);
+/* Takes a message of the node: ends the request that the message answers. */
+void requests_answer(struct engine *engine, size_t node, const struct message *message);
 /* Calls done() for all requests that have ended. */
 void requests_complete(struct engine *engine);
-/* Ends all open requests with an error: the node is gone. */
-void requests_lose(struct engine *engine);
+/* Ends all open requests to the node with the error why: the node is gone, or does not answer. */
+void requests_lose(struct engine *engine, size_t node, const char *why);
 /* True if done() must still be called for some requests. */
 bool requests_are_ended(const struct engine *engine);
 /* Frees all requests; done() is not called. */
@@ -118,7 +128,7 @@ void request_group_free(struct request_group *group);
 /*
  * Adds a request; the group owns owned_tag and free()s it after the answer. owned_tag may be NULL.
  */
-void request_group_add(struct request_group *group, int rank, const char *command,
+void request_group_add(struct request_group *group, size_t node, int rank, const char *command,
 		       json_t *owned_arguments, void *owned_tag);
 /* Number of requests without an answer. */
 size_t request_group_open_count(const struct request_group *group);

@@ -29,7 +29,7 @@ static bool was_asked(const struct engine *engine, const char *key)
 }
 
 /* Sends the request unless an equal one was sent in the last AGAIN_SECONDS. */
-static void session_requests_want(struct engine *engine, const char *command,
+static void session_requests_want(struct engine *engine, size_t node, const char *command,
 				  json_t *owned_arguments, char *owned_key)
 {
 	struct wanted *wanted = &engine->wanted.ring[engine->wanted.count % WANTED_MAXIMUM];
@@ -42,7 +42,7 @@ static void session_requests_want(struct engine *engine, const char *command,
 	free(wanted->key);
 	*wanted = (struct wanted){ owned_key, engine_now(engine) };
 	engine->wanted.count++;
-	request_post(engine, command, owned_arguments);
+	request_post(engine, node, command, owned_arguments);
 }
 
 void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path)
@@ -54,8 +54,8 @@ void engine_want_source(struct engine *engine, size_t node, pid_t pid, const cha
 	pid = session_source_pid(&engine->session, node, pid);
 	arguments = json_pack("{s:i}", "pid", (int)pid);
 	json_set_text(arguments, "path", path);
-	session_requests_want(engine, "source", arguments,
-			      xasprintf("source %d %s", (int)pid, path));
+	session_requests_want(engine, node, "source", arguments,
+			      xasprintf("source %zu %d %s", node, (int)pid, path));
 }
 
 static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
@@ -95,11 +95,11 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 
 	if (session_requests_is_known(engine, known, epoch))
 		return;
-	session_requests_want(engine, "variables",
+	session_requests_want(engine, node, "variables",
 			      json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid,
 					"depth", depth, "start", 0),
-			      xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid, (int)tid,
-					depth, epoch, touched_of(engine, node, pid)));
+			      xasprintf("frame %zu %d %d %d %" PRIu64 " %" PRIu64, node, (int)pid,
+					(int)tid, depth, epoch, touched_of(engine, node, pid)));
 }
 
 /*
@@ -135,15 +135,15 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_
 	json_set_hex(arguments, "address", address);
 	json_set_text(arguments, "type",
 		      session_requests_type_of(&engine->session, node, pid, address));
-	session_requests_want(engine, "variables", arguments,
-			      xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64 " %" PRIu64,
-					(int)pid, address, start, epoch,
-					touched_of(engine, node, pid)));
+	session_requests_want(
+		engine, node, "variables", arguments,
+		xasprintf("children %zu %d %" PRIx64 " %" PRId64 " %" PRIu64 " %" PRIu64, node,
+			  (int)pid, address, start, epoch, touched_of(engine, node, pid)));
 }
 
-static void session_requests_send_output(struct engine *engine, pid_t pid, bool is_on)
+static void session_requests_send_output(struct engine *engine, size_t node, pid_t pid, bool is_on)
 {
-	request_post(engine, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+	request_post(engine, node, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
 
 void engine_want_output(struct engine *engine, size_t node, pid_t pid)
@@ -151,13 +151,14 @@ void engine_want_output(struct engine *engine, size_t node, pid_t pid)
 	const struct output *known = session_find_output(&engine->session, node, pid);
 
 	if (!known || !known->is_known)
-		session_requests_want(engine, "output", json_pack("{s:i}", "pid", (int)pid),
-				      xasprintf("output %d", (int)pid));
+		session_requests_want(engine, node, "output", json_pack("{s:i}", "pid", (int)pid),
+				      xasprintf("output %zu %d", node, (int)pid));
 }
 
-static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
+static void send_terminal(struct engine *engine, size_t node, pid_t pid, bool is_on)
 {
-	request_post(engine, "terminal", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
+	request_post(engine, node, "terminal",
+		     json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
 
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
@@ -169,22 +170,22 @@ void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
 		return;
 	/* Do not stop following a lost connection. */
 	if (before && debugger_is_ours(&before->debugger))
-		send_terminal(engine, engine->console.pid, false);
+		send_terminal(engine, engine->console.node, engine->console.pid, false);
 	engine->console.node = node;
 	engine->console.pid = pid;
 	if (pid > 0)
-		send_terminal(engine, pid, true);
+		send_terminal(engine, node, pid, true);
 }
 
-void engine_type(struct engine *engine, pid_t pid, const char *text)
+void engine_type(struct engine *engine, size_t node, pid_t pid, const char *text)
 {
-	const struct rank *rank = session_find_pid(&engine->session, 0, pid);
+	const struct rank *rank = session_find_pid(&engine->session, node, pid);
 	json_t *arguments = json_pack("{s:i}", "pid", (int)pid);
 
 	json_set_text(arguments, "data", text);
 	if (rank)
 		session_touch(&engine->session, rank->process.rank);
-	request_post(engine, "terminalInput", arguments);
+	request_post(engine, node, "terminalInput", arguments);
 }
 
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
@@ -194,9 +195,10 @@ void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 	/* Do not stop following a process that has ended. */
 	if (engine->output.pid > 0 &&
 	    session_find_pid(&engine->session, engine->output.node, engine->output.pid))
-		session_requests_send_output(engine, engine->output.pid, false);
+		session_requests_send_output(engine, engine->output.node, engine->output.pid,
+					     false);
 	engine->output.node = node;
 	engine->output.pid = pid;
 	if (pid > 0)
-		session_requests_send_output(engine, pid, true);
+		session_requests_send_output(engine, node, pid, true);
 }

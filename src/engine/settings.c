@@ -132,6 +132,9 @@ void settings_clear(struct settings *settings)
 	for (size_t i = 0; i < settings->connect_count; i++)
 		free(settings->connect[i]);
 	free(settings->connect);
+	for (size_t i = 0; i < settings->machine_count; i++)
+		free(settings->machines[i]);
+	free(settings->machines);
 	for (size_t i = 0; i < settings->break_count; i++)
 		free(settings->breaks[i]);
 	free(settings->breaks);
@@ -366,6 +369,27 @@ static int check_path(const char *name, struct error *error)
 			 "program '%.80s' not found in $PATH; after -- give the command that "
 			 "starts the job",
 			 name);
+}
+
+int settings_check_machines(const struct settings *settings, struct error *error)
+{
+	const char *option = NULL;
+
+	if (settings->machine_count == 0)
+		return 0;
+	if (settings->program_count > 0)
+		option = "-- PROGRAM";
+	else if (settings->pid_count > 0)
+		option = "--pid";
+	else if (settings->replay_count > 0)
+		option = "--replay";
+	else if (settings->connect_count > 0)
+		option = "--connect";
+	else if (settings->record)
+		option = "--record";
+	if (!option)
+		return 0;
+	return error_set(error, "--on and %s cannot be combined: leave one out", option);
 }
 
 /* With a started job, no option may name another job or process. */

@@ -21,6 +21,8 @@ struct settings {
 	char *job;	/* --job */
 	char **connect; /* --connect, in order */
 	size_t connect_count;
+	char **machines; /* --on, in order (transport.h) */
+	size_t machine_count;
 	char **breaks; /* --break, in order */
 	size_t break_count;
 	char **replays; /* --replay: files, in order */
@@ -82,6 +84,8 @@ void settings_add_replay(struct settings *settings, const char *path);
 void settings_add_pid(struct settings *settings, pid_t pid);
 /* Returns 0; -1 and *error: the program to start cannot be started with these settings. */
 int settings_check_program(const struct settings *settings, struct error *error);
+/* Returns 0; -1 and *error: --on was given with options that need this machine's node. */
+int settings_check_machines(const struct settings *settings, struct error *error);
 /* Returns 0; -1 and *error: a command was given together with a script. */
 int settings_check_script(const struct settings *settings, struct error *error);
 /*

@@ -89,16 +89,14 @@ static int ask_both(struct tensor_compare *comparison, const struct tensor_quest
 			return -1;
 	for (int i = 0; i < 2; i++) {
 		int number = comparison->sides[i].rank;
+		const struct rank *rank = session_find_rank(&comparison->engine->session, number);
 
 		request_group_add(
-			comparison->group, number, "tensor",
-			tensor_question_arguments(
-				comparison->engine,
-				tensor_question_place(
-					comparison->engine,
-					session_find_rank(&comparison->engine->session, number),
-					comparison->expression),
-				ask),
+			comparison->group, rank->node, number, "tensor",
+			tensor_question_arguments(comparison->engine,
+						  tensor_question_place(comparison->engine, rank,
+									comparison->expression),
+						  ask),
 			NULL);
 	}
 	return 0;

@@ -54,7 +54,8 @@ static void tensor_requests_drop(struct engine *engine)
 	if (!asking->request)
 		return;
 	if (is_long(asking->work) && view->pid > 0 && !engine_is_deaf(engine))
-		request_post(engine, "cancel", json_pack("{s:i}", "pid", (int)view->pid));
+		request_post(engine, view->node, "cancel",
+			     json_pack("{s:i}", "pid", (int)view->pid));
 	request_cancel(engine, asking->request);
 	asking->request = NULL;
 	view->work = TENSOR_WORK_NONE;
@@ -122,7 +123,7 @@ static void tensor_requests_ask(struct engine *engine, const struct rank *rank,
 	struct tensorview *view = view_of(engine);
 
 	asking->request = request_start(
-		engine, "tensor",
+		engine, rank->node, "tensor",
 		tensor_question_arguments(
 			engine, tensor_question_place(engine, rank, view->expression), wanted),
 		tensor_requests_take, NULL);

@@ -60,19 +60,25 @@ static void add_breakpoint(struct engine *engine, const struct rankset *ranks)
 	breakpoint_sync_tell(engine, 0);
 }
 
-static void take_ways(struct engine *engine, json_t *body, const char *error, void *data)
+static void take_ways(struct engine *engine, void *data)
 {
-	const json_t *rows = json_object_get(body, "ranks");
+	struct request_group *ways = engine->watch_nan.ways;
 	struct rankset ranks = RANKSET_INIT;
+	struct group_answer answer;
 
 	(void)data;
-	engine->watch_nan.ways = NULL;
-	for (size_t i = 0; !error && i < json_array_size(rows); i++) {
-		const json_t *row = json_array_get(rows, i);
+	while (request_group_take(ways, &answer)) {
+		const json_t *rows = json_object_get(answer.body, "ranks");
 
-		if (watch_nan_agents_has_agent(&engine->session, row))
-			rankset_add(&ranks, (int)json_get_integer(row, "rank", -1));
+		for (size_t i = 0; !answer.error && i < json_array_size(rows); i++) {
+			const json_t *row = json_array_get(rows, i);
+
+			if (watch_nan_agents_has_agent(&engine->session, row))
+				rankset_add(&ranks, (int)json_get_integer(row, "rank", -1));
+		}
 	}
+	request_group_free(ways);
+	engine->watch_nan.ways = NULL;
 	if (rankset_count(&ranks) > 0)
 		add_breakpoint(engine, &ranks);
 	rankset_clear(&ranks);
@@ -81,18 +87,21 @@ static void take_ways(struct engine *engine, json_t *body, const char *error, vo
 void watch_nan_ask_agents(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
-	json_t *pids = json_array();
-	json_t *arguments = json_object();
+	struct request_group *ways = request_group_new(engine, NULL, take_ways, NULL);
 	int rank = -1;
 
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(&engine->session, rank);
 
 		if (found && found->process.pid > 0 && !rank_is_gone(found))
-			json_array_append_new(pids, json_integer(found->process.pid));
+			request_group_add(ways, found->node, rank, "diagnose",
+					  json_pack("{s:[i]}", "pids", (int)found->process.pid),
+					  NULL);
 	}
-	json_object_set_new(arguments, "pids", pids);
-	watch->ways = request_start(engine, "diagnose", arguments, take_ways, NULL);
+	if (request_group_count(ways) > 0)
+		watch->ways = ways;
+	else
+		request_group_free(ways);
 }
 
 static bool is_set_in(const struct rank *rank, int id)
@@ -214,7 +223,8 @@ void watch_nan_release(struct engine *engine, int rank)
 	if (!engine->watch_nan.found.is_exact || engine->watch_nan.stops || !found ||
 	    found->debugger.state != DEBUGGER_STOPPED)
 		return;
-	request_post(engine, "continue", json_pack("{s:i}", "pid", (int)found->process.pid));
+	request_post(engine, found->node, "continue",
+		     json_pack("{s:i}", "pid", (int)found->process.pid));
 }
 
 bool watch_nan_take_stop(struct engine *engine)

@@ -72,7 +72,7 @@ void watch_nan_clear(struct engine *engine)
 	struct watch_nan *watch = &engine->watch_nan;
 
 	stop_looking(engine);
-	request_cancel(engine, watch->ways);
+	request_group_free(watch->ways);
 	request_group_free(watch->steps);
 	watch_nan_disarm(engine);
 	free(watch->expression);
@@ -158,7 +158,7 @@ static void ask_list(struct engine *engine, const struct rank *rank)
 	json_object_set_new(arguments, "gradients", json_boolean(watch->is_of_gradients));
 	json_object_set_new(arguments, "start", json_integer((json_int_t)watch->start));
 	json_object_set_new(arguments, "timeout", json_real(LIST_SECONDS));
-	watch->look = request_start(engine, "parameters", arguments, take_list, NULL);
+	watch->look = request_start(engine, rank->node, "parameters", arguments, take_list, NULL);
 }
 
 static void watch_nan_look(struct engine *engine)
@@ -184,7 +184,7 @@ static void watch_nan_look(struct engine *engine)
 		return;
 	}
 	watch->look = request_start(
-		engine, "tensor",
+		engine, rank->node, "tensor",
 		tensor_question_arguments(
 			engine, tensor_question_innermost(rank, watch->expression), &wanted),
 		watch_nan_take_value, NULL);
@@ -333,7 +333,7 @@ static void ask_steps(struct engine *engine, const struct rank *rank)
 	watch->steps = request_group_new(engine, NULL, watch_nan_tell, NULL);
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
 		request_group_add(
-			watch->steps, rank->process.rank, "tensor",
+			watch->steps, rank->node, rank->process.rank, "tensor",
 			tensor_question_arguments(
 				engine,
 				tensor_question_at(rank, step_names[i], find->depth, find->func),
@@ -353,7 +353,8 @@ static void pause_all(struct engine *engine)
 			continue;
 		/* Until the rank stops, `continue` withdraws the pause. */
 		found->is_pausing = true;
-		request_post(engine, "pause", json_pack("{s:i}", "pid", (int)found->process.pid));
+		request_post(engine, found->node, "pause",
+			     json_pack("{s:i}", "pid", (int)found->process.pid));
 	}
 }
 

@@ -64,12 +64,12 @@ enum watch_nan_state {
 struct watch_nan {
 	enum watch_nan_state state;
 	char *expression;
-	bool is_of_gradients;  /* gradients of the tensors are watched */
-	bool stops;	       /* pause all ranks when a NaN is found */
-	struct rankset ranks;  /* watched ranks */
-	struct rankset listed; /* watched ranks whose value is a container of tensors */
-	struct request *ways;  /* `diagnose`, which finds agents; NULL: no open request */
-	struct rankset exact;  /* watched ranks whose agents have the breakpoint */
+	bool is_of_gradients;	    /* gradients of the tensors are watched */
+	bool stops;		    /* pause all ranks when a NaN is found */
+	struct rankset ranks;	    /* watched ranks */
+	struct rankset listed;	    /* watched ranks whose value is a container of tensors */
+	struct request_group *ways; /* `diagnose`, which finds agents; NULL: no open request */
+	struct rankset exact;	    /* watched ranks whose agents have the breakpoint */
 	/*
 	 * Ranks of exact that a look has read after their agents had set the breakpoint. A NaN that
 	 * is older is found by that look alone: an agent reports at the next line, which a blocked

@@ -219,10 +219,12 @@ static bool are_all_gone(const struct engine *engine, void *data)
 	return true;
 }
 
-static void watch_await_sample(struct engine *engine, struct request *owned_sample)
+static void watch_await_sample(struct engine *engine)
 {
-	request_wait(engine, owned_sample, ANSWER_SECONDS);
-	request_cancel(engine, owned_sample);
+	struct request_group *sample = engine_ask_sample(engine);
+
+	request_group_wait(sample, ANSWER_SECONDS);
+	request_group_free(sample);
 }
 
 /* A job that stood may have ended since: then it was not stuck. */
@@ -238,13 +240,14 @@ static void take_end(struct watch *watch)
 static void look_at_once(struct watch *watch)
 {
 	struct engine *engine = watch->engine;
-	struct request *sample = engine_ask_sample(engine);
+	struct request_group *sample = engine_ask_sample(engine);
 	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 
 	evidence_ask(engine, group);
 	request_group_wait(group, ANSWER_SECONDS);
 	request_group_free(group);
-	watch_await_sample(engine, sample);
+	request_group_wait(sample, ANSWER_SECONDS);
+	request_group_free(sample);
 	collectives_await(engine);
 	engine_judge(engine);
 	take_end(watch);
@@ -375,7 +378,7 @@ static bool has_moved_after_all(struct watch *watch)
 {
 	struct engine *engine = watch->engine;
 
-	watch_await_sample(engine, engine_ask_sample(engine));
+	watch_await_sample(engine);
 	collectives_await(engine);
 	engine_judge(engine);
 	watch->outcome = watch_judge(watch);
@@ -394,7 +397,7 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 	if (watch->options->folder)
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
-	watch_await_sample(engine, engine_ask_sample(engine));
+	watch_await_sample(engine);
 	watch->began_at = engine_now(engine);
 	/* What a rank prints before it ends is read from files that are known by then. */
 	evidence_follow(engine);
@@ -412,8 +415,8 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 	if (watch->outcome == OUTCOME_NONE) {
 		watch->context->status = STATUS_NOTHING;
 		return error_set(error, "the watch has ended: %s",
-				 engine->gone_why ? engine->gone_why
-						  : "connection to probetui-node lost");
+				 session->nodes[0].gone_why ? session->nodes[0].gone_why
+							    : "connection to probetui-node lost");
 	}
 	/* Sample first: writing the kept recording takes time that the other ranks may not have. */
 	look_at_once(watch);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 
 #define HOST_MAXIMUM 255
@@ -203,4 +205,120 @@ bool hostmatch(const char *pattern, const char *host)
 	memcpy(name, host, length);
 	name[length] = '\0';
 	return hostmatch_fits(pattern, name);
+}
+
+/*
+ * The functions below list all names that a pattern stands for.
+ */
+
+struct expansion {
+	void (*each)(const char *host, void *data);
+	void *data;
+	size_t maximum;
+	size_t count;
+	struct error *error;
+};
+
+static int expand_rest(struct expansion *expansion, const struct buffer *head, const char *rest,
+		       size_t length);
+
+/* Adds one alternative, or each number of a range, to head and goes on behind the brackets. */
+static int expand_choice(struct expansion *expansion, const struct buffer *head,
+			 const struct choice *choice, const char *rest, size_t length)
+{
+	/* A word has the numbers 0 to 0. */
+	for (long number = choice->first; number <= choice->last; number++) {
+		struct buffer name = BUFFER_INIT;
+		int result;
+
+		buffer_append(&name, head->data, head->length);
+		if (choice->is_range)
+			buffer_printf(&name, "%0*ld", (int)choice->width, number);
+		else
+			buffer_append(&name, choice->text, choice->length);
+		result = expand_rest(expansion, &name, rest, length);
+		buffer_clear(&name);
+		if (result < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int expand_brackets(struct expansion *expansion, const struct buffer *head,
+			   const char *brackets, size_t length)
+{
+	const char *end = memchr(brackets, ']', length);
+	const char *rest = end + 1;
+	const char *at = brackets;
+
+	while (*at != ']') {
+		const char *text = at + 1;
+		struct choice choice;
+
+		at += 1 + strcspn(text, ",]");
+		read_choice(&choice, text, (size_t)(at - text));
+		if (expand_choice(expansion, head, &choice, rest,
+				  length - (size_t)(rest - brackets)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int expand_rest(struct expansion *expansion, const struct buffer *head, const char *rest,
+		       size_t length)
+{
+	const char *brackets = memchr(rest, '[', length);
+	size_t plain = brackets ? (size_t)(brackets - rest) : length;
+	struct buffer name = BUFFER_INIT;
+	int result = 0;
+
+	buffer_append(&name, head->data, head->length);
+	buffer_append(&name, rest, plain);
+	if (brackets)
+		result = expand_brackets(expansion, &name, brackets, length - plain);
+	else if (expansion->count++ >= expansion->maximum)
+		result = error_set(expansion->error, "more than %zu hosts", expansion->maximum);
+	else
+		expansion->each(name.data, expansion->data);
+	buffer_clear(&name);
+	return result;
+}
+
+/* Number of bytes up to a comma outside of brackets, or the end. */
+static size_t hostmatch_item_length(const char *list)
+{
+	size_t length = 0;
+	bool is_inside = false;
+
+	for (; list[length] != '\0' && (is_inside || list[length] != ','); length++) {
+		if (list[length] == '[')
+			is_inside = true;
+		else if (list[length] == ']')
+			is_inside = false;
+	}
+	return length;
+}
+
+int hostmatch_expand(const char *list, size_t maximum, void (*each)(const char *host, void *data),
+		     void *data, struct error *error)
+{
+	struct expansion expansion = { each, data, maximum, 0, error };
+	const struct buffer none = BUFFER_INIT;
+	const char *fault;
+
+	if (strpbrk(list, "*?"))
+		return error_set(error, "'%.80s' has a wildcard: list the hosts, as in n[01-04]",
+				 list);
+	for (;;) {
+		size_t length = hostmatch_item_length(list);
+		char *item = xstrndup(list, length);
+		int result = hostmatch_check(item, &fault, error);
+
+		free(item);
+		if (result == 0)
+			result = expand_rest(&expansion, &none, list, length);
+		if (result < 0 || list[length] == '\0')
+			return result;
+		list += length + 1;
+	}
 }

@@ -541,6 +541,11 @@ void phrase_append_error(struct buffer *out, const char *error)
 		buffer_append_char(out, '.');
 }
 
+void phrase_append_host(struct buffer *out, const char *host)
+{
+	phrase_append_name(out, host, NAME_COLUMNS);
+}
+
 static void phrase_append_job(struct buffer *out, const struct job *job)
 {
 	phrase_append_name(out, job->script[0] ? job->script : "a job", NAME_COLUMNS);

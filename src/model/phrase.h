@@ -52,6 +52,8 @@ void phrase_append_summary(struct buffer *out, size_t index, bool is_plural);
 void phrase_append_duration(struct buffer *out, const char *lead, double seconds);
 /* Appends the text error, escaped and cut, with one full stop at the end. */
 void phrase_append_error(struct buffer *out, const char *error);
+/* Appends the name of a host, escaped and cut. */
+void phrase_append_host(struct buffer *out, const char *host);
 /* Appends which jobs there are, and how to choose one: "2 jobs run here: …". */
 void phrase_append_jobs(struct buffer *out, const struct session *session);
 /*

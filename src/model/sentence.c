@@ -628,6 +628,65 @@ static void append_unread(struct buffer *out, const struct session *session)
 	}
 }
 
+/* Maximum number of machines that are named. */
+#define SILENT_NAMED 3
+
+static bool is_unreached(const struct session_node *node)
+{
+	return node->is_silent || node->is_gone;
+}
+
+/* Appends "n3 (ranks 4-5) has not answered for 6 s." */
+static void append_unreached(struct buffer *out, const struct session *session, size_t number)
+{
+	const struct session_node *node = &session->nodes[number];
+	struct rankset ranks = RANKSET_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->node == number && session->ranks[i]->process.pid != 0)
+			rankset_add(&ranks, session->ranks[i]->process.rank);
+	}
+	phrase_append_host(out, node->name);
+	if (rankset_count(&ranks) > 0) {
+		buffer_append_string(out, " (");
+		rankset_append_named(out, &ranks);
+		buffer_append_char(out, ')');
+	}
+	rankset_clear(&ranks);
+	if (node->is_gone) {
+		buffer_append_string(out, " cannot be reached: ");
+		phrase_append_error(out, node->gone_why);
+		return;
+	}
+	buffer_append_string(out, " has not answered");
+	if (node->heard_at >= 0)
+		phrase_append_duration(out, " for ", session->now - node->heard_at);
+	buffer_append_char(out, '.');
+}
+
+/*
+ * Appends which machines of several do not answer. This comes first: a machine that is not reached
+ * is often the cause.
+ */
+static void append_unreached_all(struct buffer *out, const struct session *session)
+{
+	size_t count = 0;
+
+	if (session->node_count < 2)
+		return;
+	for (size_t i = 0; i < session->node_count; i++) {
+		if (!is_unreached(&session->nodes[i]) || count++ >= SILENT_NAMED)
+			continue;
+		append_unreached(out, session, i);
+		buffer_append_char(out, ' ');
+	}
+	if (count > SILENT_NAMED)
+		buffer_printf(out, "Nor do %zu more machines answer. ", count - SILENT_NAMED);
+	if (count > 0 && count < session->node_count)
+		buffer_printf(out, "The other %s: ",
+			      session->node_count - count == 1 ? "machine" : "machines");
+}
+
 /* Appends the ranks with this role, which no rule could judge: these ranks may be outliers. */
 static void append_unknown(struct buffer *out, const struct wait_group_list *wait_groups,
 			   enum wait_group_role role)
@@ -663,6 +722,10 @@ static void append_unknown(struct buffer *out, const struct wait_group_list *wai
 void sentence_append(struct buffer *out, const struct session *session,
 		     const struct wait_group_list *wait_groups, enum finding finding, bool is_still)
 {
+	size_t begin;
+
+	append_unreached_all(out, session);
+	begin = out->length;
 	sentences[finding](out, session, wait_groups, is_still);
 	if (finding != FINDING_UNREADABLE && finding != FINDING_UNREAD) {
 		append_unknown(out, wait_groups, WAIT_GROUP_UNREADABLE);
@@ -671,6 +734,8 @@ void sentence_append(struct buffer *out, const struct session *session,
 	sentence_append_missing(out, session);
 	append_unread(out, session);
 	/* A part that can follow another part begins with a blank: remove a leading blank. */
-	if (out->length > 0 && out->data[0] == ' ')
-		buffer_consume(out, 1);
+	if (out->length > begin && out->data[begin] == ' ') {
+		memmove(out->data + begin, out->data + begin + 1, out->length - begin - 1);
+		buffer_truncate(out, out->length - 1);
+	}
 }

@@ -105,6 +105,7 @@ void session_clear(struct session *session)
 	for (size_t i = 0; i < session->node_count; i++) {
 		free(session->nodes[i].name);
 		free(session->nodes[i].unread);
+		free(session->nodes[i].gone_why);
 		free(session->nodes[i].recording_end);
 		rankset_clear(&session->nodes[i].wanted);
 		stack_table_free(session->nodes[i].stacks);
@@ -120,6 +121,7 @@ size_t session_add_node(struct session *session, const char *name)
 	session->nodes[session->node_count] = (struct session_node){
 		.name = xstrdup(name),
 		.stacks = stack_table_new(),
+		.heard_at = -1,
 	};
 	return session->node_count++;
 }
@@ -140,6 +142,8 @@ static void lose(struct rank *rank, size_t node, const char *why)
 void session_lose_node(struct session *session, size_t node, const char *why)
 {
 	session->nodes[node].is_gone = true;
+	free(session->nodes[node].gone_why);
+	session->nodes[node].gone_why = xstrdup(why);
 	for (size_t i = 0; i < session->rank_count; i++)
 		lose(session->ranks[i], node, why);
 	for (size_t i = 0; i < session->other_count; i++)

@@ -65,6 +65,9 @@ struct session_node {
 	bool is_known;	       /* the node has reported processes, or has searched without finding
 				* any */
 	bool is_gone;
+	char *gone_why;	     /* why the connection ended, a sentence; NULL: it did not end */
+	bool is_silent;	     /* the node does not answer, though the connection has not ended */
+	double heard_at;     /* time of the node's last message; -1: none, or in a replay */
 	char *recording_end; /* "SIGTERM": what ended the recorder; NULL: not known, or no signal */
 	char *unread;  /* why not all of the node's processes could be searched; NULL: all were */
 	size_t hidden; /* number of this user's Python processes that cannot be read */

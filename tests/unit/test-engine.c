@@ -206,7 +206,7 @@ static void a_failure_is_logged_by_its_command(void **state)
 		   "\"command\":\"setBreakpoints\",\"message\":\"It will not.\"}\n");
 	start(&stage, "read hello; read discover; read breaks; cat first\n"
 		      "read more\n");
-	request = request_start(engine, "setBreakpoints", json_object(), NULL, NULL);
+	request = request_start(engine, LOCAL_NODE, "setBreakpoints", json_object(), NULL, NULL);
 	assert_int_equal(request_seq(request), 3);
 	request_wait(engine, request, LIMIT_SECONDS);
 	request_cancel(engine, request);

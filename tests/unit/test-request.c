@@ -34,8 +34,11 @@ struct stage {
 	struct request_group *group;
 };
 
-/* The first two requests, initialize and discover, get no answer. */
-static void begin(struct stage *stage, const char *answers)
+/*
+ * The first two requests, initialize and discover, get no answer. machines: hosts of --on; NULL:
+ * the node of this machine.
+ */
+static void begin_on(struct stage *stage, const char *machines, const char *answers)
 {
 	struct error error = ERROR_INIT;
 	struct settings settings;
@@ -51,9 +54,19 @@ static void begin(struct stage *stage, const char *answers)
 	chmod(stage->path, 0700);
 	setenv("PROBETUI_NODE", stage->path, 1);
 	settings_init(&settings);
+	if (machines) {
+		settings.machines = xcalloc(1, sizeof(char *));
+		settings.machines[settings.machine_count++] =
+			xasprintf("exec:%s:%s %%h", machines, stage->path);
+	}
 	engine_init(&stage->engine, &settings);
 	assert_int_equal(engine_start(&stage->engine, &error), 0);
 	free(script);
+}
+
+static void begin(struct stage *stage, const char *answers)
+{
+	begin_on(stage, NULL, answers);
 }
 
 static void end(struct stage *stage)
@@ -88,7 +101,7 @@ static bool has_all(const struct engine *engine, void *data)
 
 static struct request *ask(struct stage *stage)
 {
-	return request_start(&stage->engine, "x", NULL, on_done, stage);
+	return request_start(&stage->engine, LOCAL_NODE, "x", NULL, on_done, stage);
 }
 
 /* The node ends behind its answers: what has none then fails. */
@@ -125,7 +138,7 @@ static void who_is_cancelled_is_not_called(void **state)
 
 	(void)state;
 	begin(&stage, "cat <<'X'\n" VALUE("3") VALUE("4") "X\nread a; read a");
-	request_start(&stage.engine, "x", NULL, cancel_other, &stage);
+	request_start(&stage.engine, LOCAL_NODE, "x", NULL, cancel_other, &stage);
 	stage.other = ask(&stage);
 	engine_wait(&stage.engine, has_all, &stage, LIMIT_SECONDS);
 	assert_string_equal(stage.log.data, "3 . ");
@@ -138,6 +151,12 @@ static bool is_gone(const struct engine *engine, void *data)
 	return engine_is_deaf(engine);
 }
 
+static bool is_first_gone(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->session.nodes[0].is_gone && !requests_are_ended(engine);
+}
+
 static void without_a_node_the_loop_ends_it(void **state)
 {
 	struct stage stage;
@@ -146,16 +165,16 @@ static void without_a_node_the_loop_ends_it(void **state)
 
 	(void)state;
 	begin(&stage, "exit 0");
-	request_post(&stage.engine, "x", NULL);
-	request_post(&stage.engine, "x", NULL);
+	request_post(&stage.engine, LOCAL_NODE, "x", NULL);
+	request_post(&stage.engine, LOCAL_NODE, "x", NULL);
 	engine_wait(&stage.engine, is_gone, NULL, LIMIT_SECONDS);
-	assert_false(request_post(&stage.engine, "x", NULL));
+	assert_false(request_post(&stage.engine, LOCAL_NODE, "x", NULL));
 	ask(&stage);
 	assert_int_equal(stage.log.length, 0);
 	assert_true(requests_are_ended(&stage.engine));
 	engine_wait(&stage.engine, has_all, &stage, LIMIT_SECONDS);
 	assert_int_equal(stage.log.data[0], '!');
-	kept = request_start(&stage.engine, "x", NULL, NULL, NULL);
+	kept = request_start(&stage.engine, LOCAL_NODE, "x", NULL, NULL, NULL);
 	assert_true(request_is_answered(kept));
 	assert_int_equal(request_seq(kept), 0);
 	assert_null(request_take(&stage.engine, kept, &error));
@@ -173,7 +192,7 @@ static void on_answer(struct engine *engine, const struct group_answer *answer, 
 	note(stage, answer->body, answer->error);
 	/* Another page of the first. */
 	if (answer->rank == 1 && request_group_count(stage->group) < 2)
-		request_group_add(stage->group, 5, "x", NULL, NULL);
+		request_group_add(stage->group, LOCAL_NODE, 5, "x", NULL, NULL);
 }
 
 static void on_last(struct engine *engine, void *data)
@@ -194,8 +213,8 @@ static void a_group_is_done_after_what_an_answer_adds(void **state)
 	begin(&stage,
 	      "cat <<'X'\n" VALUE("4") VALUE("3") "X\nread a; cat <<'X'\n" VALUE("5") "X\nread a");
 	stage.group = request_group_new(&stage.engine, on_answer, on_last, &stage);
-	request_group_add(stage.group, 0, "x", NULL, xstrdup("t"));
-	request_group_add(stage.group, 1, "x", NULL, NULL);
+	request_group_add(stage.group, LOCAL_NODE, 0, "x", NULL, xstrdup("t"));
+	request_group_add(stage.group, LOCAL_NODE, 1, "x", NULL, NULL);
 	assert_int_equal(request_group_count(stage.group), 2);
 	engine_wait(&stage.engine, has_all, &stage, LIMIT_SECONDS);
 	assert_string_equal(stage.log.data, "14 0t3 55 done. ");
@@ -210,7 +229,7 @@ static void who_is_late_gets_the_error(void **state)
 	(void)state;
 	begin(&stage, "cat <<'X'\n" VALUE("4") "X\nread a; read a");
 	stage.group = request_group_new(&stage.engine, on_answer, on_last, &stage);
-	request_group_add(stage.group, 2, "x", NULL, NULL);
+	request_group_add(stage.group, LOCAL_NODE, 2, "x", NULL, NULL);
 	request_group_expire(stage.group, "too late");
 	assert_string_equal(stage.log.data, "2late!too late done. ");
 	assert_null(stage.group);
@@ -225,8 +244,8 @@ static void answers_are_kept_in_the_order_of_the_requests(void **state)
 	(void)state;
 	begin(&stage, "cat <<'X'\n" VALUE("4") VALUE("3") "X\nread a; read a");
 	stage.group = request_group_new(&stage.engine, NULL, NULL, NULL);
-	request_group_add(stage.group, 7, "x", NULL, NULL);
-	request_group_add(stage.group, 8, "x", NULL, NULL);
+	request_group_add(stage.group, LOCAL_NODE, 7, "x", NULL, NULL);
+	request_group_add(stage.group, LOCAL_NODE, 8, "x", NULL, NULL);
 	request_group_wait(stage.group, LIMIT_SECONDS);
 	assert_int_equal(request_group_open_count(stage.group), 0);
 	for (int i = 0; i < 2; i++) {
@@ -235,6 +254,31 @@ static void answers_are_kept_in_the_order_of_the_requests(void **state)
 		assert_int_equal(json_get_integer(answer.body, "value", 0), 3 + i);
 	}
 	assert_false(request_group_take(stage.group, &answer));
+	end(&stage);
+}
+
+/* Of two nodes: what a node is asked ends with that node, and by its answers only. */
+static void nodes_are_asked_one_by_one(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	begin_on(&stage, "a,b",
+		 "if [ $1 = a ]; then exit 0; fi\n"
+		 "cat <<'X'\n" VALUE("7") VALUE("8") "X\ncat >/dev/null");
+	assert_int_equal(stage.engine.link_count, 2);
+	/* initialize and discover of two nodes are 1 to 4. */
+	request_post_all(&stage.engine, "x", json_object());
+	request_start(&stage.engine, 0, "x", NULL, on_done, &stage);
+	request_start(&stage.engine, 1, "x", NULL, cancel_other, &stage);
+	engine_wait(&stage.engine, has_all, &stage, LIMIT_SECONDS);
+	assert_non_null(strstr(stage.log.data, "8 . "));
+	assert_null(strstr(stage.log.data, "7 "));
+	engine_wait(&stage.engine, is_first_gone, NULL, LIMIT_SECONDS);
+	assert_non_null(strstr(stage.log.data, stage.path));
+	assert_non_null(strstr(stage.log.data, " for a exited with status 0 "));
+	assert_true(request_post(&stage.engine, 1, "x", NULL));
+	assert_false(request_post(&stage.engine, 0, "x", NULL));
 	end(&stage);
 }
 
@@ -247,6 +291,7 @@ int main(void)
 		cmocka_unit_test(a_group_is_done_after_what_an_answer_adds),
 		cmocka_unit_test(who_is_late_gets_the_error),
 		cmocka_unit_test(answers_are_kept_in_the_order_of_the_requests),
+		cmocka_unit_test(nodes_are_asked_one_by_one),
 	};
 
 	return cmocka_run_group_tests_name("request", tests, NULL, NULL);

@@ -138,6 +138,15 @@ static bool has_position(const struct session *session)
 	return session->is_replay;
 }
 
+static size_t count_silent(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->node_count; i++)
+		count += session->nodes[i].is_silent && !session->nodes[i].is_gone;
+	return count;
+}
+
 static void append_pace(struct buffer *out, const struct session *session, const struct view *view,
 			bool is_wide)
 {
@@ -145,8 +154,10 @@ static void append_pace(struct buffer *out, const struct session *session, const
 
 	if (gone > 0 && gone == session->node_count) {
 		buffer_append_string(out, "node lost");
-	} else if (gone > 0) {
-		buffer_printf(out, "%zu nodes lost", gone);
+	} else if (gone > 0 || count_silent(session) > 0) {
+		buffer_printf(out, "%zu of %zu machines answer",
+			      session->node_count - gone - count_silent(session),
+			      session->node_count);
 	} else if (has_position(session)) {
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {

@@ -531,7 +531,7 @@ void pane_nothing(struct window window, const struct session *session)
 	struct buffer text = BUFFER_INIT;
 	int row = 1;
 
-	if (session->node_count > 0 && session->nodes[0].is_gone) {
+	if (session->node_count > 0 && session_gone_count(session) == session->node_count) {
 		window_put_paragraph(window, row, 3, 4, STYLE_TEXT, rank_gone_sentence);
 		return;
 	}

@@ -1,0 +1,112 @@
+#include "engine/remote.h"
+
+#include <stdlib.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "engine/engine.h"
+#include "engine/link.h"
+#include "engine/request.h"
+#include "engine/transport.h"
+
+#define RENEW_SECONDS 2.0
+/* A node that has answered before is silent after so many seconds without a message. */
+#define SILENT_SECONDS 6.0
+/* A node must have answered for the first time after FIRST_SECONDS and EACH_SECONDS per node. */
+#define FIRST_SECONDS 3.0
+#define EACH_SECONDS 0.02
+
+int remote_start(struct engine *engine, struct error *error)
+{
+	const struct settings *settings = &engine->settings;
+	struct machines machines = MACHINES_INIT;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < settings->machine_count; i++)
+		result = machines_add(&machines, settings->machines[i], error);
+	engine->links = xcalloc(machines.count + 1, sizeof(struct link *));
+	for (size_t i = 0; result == 0 && i < machines.count; i++) {
+		const struct machine *machine = &machines.items[i];
+		struct link *link = link_start_client(machine, error);
+
+		if (!link) {
+			result = -1;
+			break;
+		}
+		link_set_number(link, session_add_node(&engine->session, machine->name));
+		engine->links[engine->link_count++] = link;
+	}
+	machines_clear(&machines);
+	return result == 0 ? 0 : error_prefix(error, "--on");
+}
+
+static void mark_silent(struct engine *engine, size_t node)
+{
+	struct session_node *silent = &engine->session.nodes[node];
+	struct error why = ERROR_INIT;
+
+	if (silent->is_silent || !link_is_open(engine->links[node]))
+		return;
+	silent->is_silent = true;
+	engine->session.revision++;
+	error_set(&why, "%s has not answered", silent->name);
+	requests_lose(engine, node, why.message);
+	requests_complete(engine);
+	engine_settle(engine);
+}
+
+static void on_first_due(void *data)
+{
+	struct engine *engine = data;
+
+	loop_timer_stop(engine->remote.first);
+	engine->remote.first = NULL;
+	for (size_t i = 0; i < engine->link_count; i++) {
+		if (engine->session.nodes[i].heard_at < 0)
+			mark_silent(engine, i);
+	}
+}
+
+static void on_renew(void *data)
+{
+	struct engine *engine = data;
+	double now = engine_now(engine);
+
+	request_post_all(engine, "renew", json_object());
+	for (size_t i = 0; i < engine->link_count; i++) {
+		double heard_at = engine->session.nodes[i].heard_at;
+
+		if (heard_at >= 0 && now - heard_at > SILENT_SECONDS)
+			mark_silent(engine, i);
+	}
+}
+
+void remote_watch(struct engine *engine)
+{
+	struct remote *remote = &engine->remote;
+	double seconds = FIRST_SECONDS + EACH_SECONDS * (double)engine->link_count;
+
+	remote->timer = loop_timer(engine->loop, RENEW_SECONDS, RENEW_SECONDS, on_renew, engine);
+	remote->first = loop_timer(engine->loop, seconds, 0, on_first_due, engine);
+}
+
+void remote_hear(struct engine *engine, size_t node)
+{
+	struct session_node *heard = &engine->session.nodes[node];
+
+	heard->heard_at = engine_now(engine);
+	heard->is_silent = false;
+}
+
+void remote_clear(struct engine *engine)
+{
+	struct remote *remote = &engine->remote;
+
+	if (remote->timer)
+		loop_timer_stop(remote->timer);
+	if (remote->first)
+		loop_timer_stop(remote->first);
+	*remote = (struct remote){ .timer = NULL };
+}
