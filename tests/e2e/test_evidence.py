@@ -17,7 +17,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(jobs.JOBS), "backend"))
 import pythons  # noqa: E402
 
 STUCK = 1.5
-SHORT = 0.4
+# A step of a healthy job is shorter on a machine with twenty times the work.
+SHORT = 1.5
 # A user without other processes; the Python can be run by each user.
 OTHER = 64321
 OTHERS_PYTHON = "/usr/bin/python3"
@@ -134,9 +135,10 @@ class TestWatch(Evidence):
                          r"^Ranks have waited for rank 1 for [0-9.]+ s\. ")
         self.assertIsNone(document["report"])
         self.assertGreaterEqual(seconds, STUCK - 0.5)
-        jobs.wait_for(lambda: time.monotonic() > calm.since + 10 * SHORT
-                      or calm.process.poll() is not None, "ten times as long")
-        self.assertIsNone(calm.process.poll(), "a healthy job was stuck")
+        jobs.wait_for(lambda: time.monotonic() > calm.since + 4 * SHORT
+                      or calm.process.poll() is not None, "four times as long")
+        if calm.process.poll() is not None:
+            self.fail("a healthy job was stuck: %s" % (calm.finish(),))
         healthy.release()
         healthy.close_lines()
         status, document, _ = calm.finish()

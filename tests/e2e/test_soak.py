@@ -140,8 +140,10 @@ class TestSoak(unittest.TestCase):
         self.assertIn(status, (0, -signal.SIGINT), note)
 
     def is_drawing(self):
-        """False as soon as it gave the terminal back, to end."""
-        return (self.terminal.is_running() and
+        """False as soon as it gave the terminal back, to end. What it wrote may
+        come late; its settings of the terminal are at once what they are."""
+        lines = termios.tcgetattr(self.terminal.line)[3] & termios.ICANON
+        return (self.terminal.is_running() and not lines and
                 self.terminal.modes().get(1049) is not False)
 
     def unread(self):
