@@ -491,7 +491,7 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 	process_table_learn(node->process_table, sample);
 	stop_limit_sampled(node->stop_limit, sample);
 	if (node->finder)
-		pdb_finder_note(node->finder, sample->pid);
+		pdb_finder_note(node->finder, sample);
 }
 
 static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,

@@ -542,7 +542,7 @@ void detach_all(struct node *node)
 
 	process_table_list(node_process_table(node), &list);
 	for (size_t i = 0; i < list.count; i++)
-		detach(node, list.pids[i], true, NULL);
+		detach(node, list.pids[i], false, NULL);
 	pid_list_clear(&list);
 }
 

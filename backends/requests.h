@@ -28,7 +28,10 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 /* Serve the requests `connect` and `detach`, respectively, and answer at once. */
 void connect_request(struct node *node, const struct message *request);
 void detach_request(struct node *node, const struct message *request);
-/* Disconnects the debuggers of this node from all processes, which resume. */
+/*
+ * Disconnects the debuggers of this node from all processes, which resume; but not a debugger that
+ * cannot leave without harm, such as a pdb in a step.
+ */
 void detach_all(struct node *node);
 
 #endif

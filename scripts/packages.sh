@@ -5,7 +5,7 @@ BUILD_PACKAGES="gcc libc6-dev make autoconf automake pkg-config libjansson-dev
 	libdw-dev libvterm-dev libcurl4-openssl-dev"
 DEMO_PACKAGES="python3"
 TEST_PACKAGES="python3 python3-ipdb python3-numpy python3-venv libcmocka-dev strace man-db
-	zsh gdb procps"
+	zsh gdb procps openssh-client iproute2"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 
 say()

@@ -424,8 +424,9 @@ static void main_take_pid(struct settings *settings)
 	const struct command *command;
 
 	if (settings->command_count < 2 || settings->script || settings->pid_count > 0 ||
-	    settings->connect_count > 0 || settings->replay_count > 0 || settings->ranks ||
-	    settings->job || !settings_is_pid(settings->command[1]))
+	    settings->machine_count > 0 || settings->connect_count > 0 ||
+	    settings->replay_count > 0 || settings->ranks || settings->job ||
+	    !settings_is_pid(settings->command[1]))
 		return;
 	command = command_lookup(&shell_commands, settings->command[0], NULL);
 	if (command && (command->flags & COMMAND_PID))

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "commands/commands.h"
+#include "commands/script.h"
 #include "engine/arguments.h"
 #include "engine/collect.h"
 #include "engine/command.h"
@@ -229,7 +230,11 @@ static int read_pipe(struct shell *shell, struct error *error)
 	ssize_t length;
 	int result = 0;
 
-	while (result == 0 && (length = getline(&line, &capacity, stdin)) >= 0) {
+	setvbuf(stdin, NULL, _IONBF, 0);
+	for (;;) {
+		script_await_line(shell->context->engine, stdin);
+		if (result != 0 || (length = getline(&line, &capacity, stdin)) < 0)
+			break;
 		line[strcspn(line, "\r\n")] = '\0';
 		if (codeblock_ends_before(block, line))
 			result = shell_run_block(shell, error);

@@ -13,6 +13,8 @@ enum kind {
 	KIND_NUMBER,
 	KIND_ADDRESS,
 	KIND_PORT,
+	KIND_SLURM_JOB,
+	KIND_SLURM_NODES,
 };
 
 struct row {
@@ -43,12 +45,14 @@ static const struct row rows[] = {
 	{ "SLURM_NTASKS", KIND_NUMBER, FAMILY_SLURM, NUMBER_SIZE },
 	{ "MASTER_ADDR", KIND_ADDRESS, FAMILY_NONE, NUMBER_COUNT },
 	{ "MASTER_PORT", KIND_PORT, FAMILY_NONE, NUMBER_COUNT },
+	{ "SLURM_JOB_ID", KIND_SLURM_JOB, FAMILY_NONE, NUMBER_COUNT },
+	{ "SLURM_JOB_NODELIST", KIND_SLURM_NODES, FAMILY_NONE, NUMBER_COUNT },
 };
 /* clang-format on */
 
 void environment_init(struct environment *environment)
 {
-	*environment = (struct environment){ .address = "", .port = "" };
+	*environment = (struct environment){ .address = "" };
 	for (int i = 0; i < FAMILY_NONE; i++)
 		for (int j = 0; j < NUMBER_COUNT; j++)
 			environment->numbers[i][j] = -1;
@@ -80,6 +84,12 @@ static void store(struct environment *environment, const struct row *row, const 
 		break;
 	case KIND_PORT:
 		snprintf(environment->port, sizeof(environment->port), "%s", value);
+		break;
+	case KIND_SLURM_JOB:
+		snprintf(environment->slurm_job, sizeof(environment->slurm_job), "%s", value);
+		break;
+	case KIND_SLURM_NODES:
+		snprintf(environment->slurm_nodes, sizeof(environment->slurm_nodes), "%s", value);
 		break;
 	}
 }

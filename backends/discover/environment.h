@@ -40,6 +40,8 @@ struct environment {
 	int numbers[FAMILY_NONE][NUMBER_COUNT]; /* -1: unknown */
 	char address[ENVIRONMENT_TEXT];		/* MASTER_ADDR; "": unknown */
 	char port[ENVIRONMENT_TEXT];		/* MASTER_PORT */
+	char slurm_job[ENVIRONMENT_TEXT];	/* SLURM_JOB_ID; "": no job of Slurm */
+	char slurm_nodes[ENVIRONMENT_TEXT];	/* SLURM_JOB_NODELIST: "n[1-4]" */
 	bool is_own; /* the program itself has set its rank: /proc/PID/environ has none */
 };
 

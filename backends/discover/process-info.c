@@ -69,7 +69,26 @@ static bool is_within_job(const struct process_scan_entry *above,
 		environment_is_same_job(&rank->environment, &above->environment));
 }
 
-/* Fills in the rank's launcher: the nearest ancestor outside the job. */
+/* Nothing that is read of a process that ends meanwhile says what program it ran. */
+static bool process_info_has_ended(struct process_scan *scan,
+				   const struct process_scan_entry *entry)
+{
+	struct procfs_stat now;
+
+	return procfs_stat(scan->procfs, entry->pid, &now) < 0 || procfs_has_ended(&now);
+}
+
+static void forget_launcher(struct process *process)
+{
+	process->launcher_pid = 0;
+	free(process->launcher);
+	process->launcher = NULL;
+}
+
+/*
+ * Fills in the rank's launcher: the nearest ancestor outside the job. A launcher that has just
+ * ended is none, as it is for a rank whose parent is process 1 by then.
+ */
 static void fill_launcher(struct process_scan *scan, struct process_scan_entry *rank,
 			  struct process *process)
 {
@@ -82,6 +101,8 @@ static void fill_launcher(struct process_scan *scan, struct process_scan_entry *
 		if (is_within_job(above, rank))
 			continue;
 		name_launcher(scan, above, process);
+		if (process_info_has_ended(scan, above))
+			forget_launcher(process);
 		return;
 	}
 }
@@ -119,6 +140,17 @@ static void fill_script(struct process_scan *scan, struct process_scan_entry *en
 		process->script_path = xasprintf("%s/%s", cwd, line.path);
 }
 
+static void fill_slurm(struct process *process, const struct environment *environment)
+{
+	free(process->slurm_job);
+	free(process->slurm_nodes);
+	process->slurm_job = process->slurm_nodes = NULL;
+	if (environment->slurm_job[0] == '\0')
+		return;
+	process->slurm_job = xstrdup(environment->slurm_job);
+	process->slurm_nodes = xstrdup(environment->slurm_nodes);
+}
+
 static void fill_environment(struct process *process, const struct environment *environment)
 {
 	char job[2 * ENVIRONMENT_TEXT + 2];
@@ -127,6 +159,7 @@ static void fill_environment(struct process *process, const struct environment *
 	process->local_rank = environment_number(environment, NUMBER_LOCAL);
 	process->group_rank = environment_number(environment, NUMBER_GROUP);
 	process->world_size = environment_number(environment, NUMBER_SIZE);
+	fill_slurm(process, environment);
 	if (process->rank > RANKSET_MAXIMUM)
 		process->rank = -1;
 	environment_job(environment, job, sizeof(job));

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backends/connections.h"
@@ -32,6 +33,7 @@
 #include "base/map.h"
 #include "protocol/debugger.h"
 #include "protocol/process.h"
+#include "protocol/sample.h"
 
 struct pdb_finder {
 	struct node *node;
@@ -314,23 +316,39 @@ void pdb_finder_look(struct pdb_finder *finder, bool is_asked)
 	map_each(finder->states, pdb_finder_look_at, finder);
 }
 
-void pdb_finder_note(struct pdb_finder *finder, pid_t pid)
+static bool is_accepting(const struct process_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		int syscall = sample->threads[i].syscall;
+
+		if (syscall == SYS_accept || syscall == SYS_accept4)
+			return true;
+	}
+	return false;
+}
+
+void pdb_finder_note(struct pdb_finder *finder, const struct process_sample *sample)
 {
 	struct process_table *process_table = node_process_table(finder->node);
-	const struct process *process = process_table_find(process_table, pid);
-	struct pdb_scan_state *state = map_find(finder->states, (uint64_t)pid);
+	const struct process *process = process_table_find(process_table, sample->pid);
+	struct pdb_scan_state *state = map_find(finder->states, (uint64_t)sample->pid);
 	const struct pdb_programs *before;
+	bool was_accepting;
 
 	if (!state || !process || state->is_waiting)
 		return;
 	before = state->server;
-	pdb_scan_state_update(state, process, process_table_files(process_table, pid));
-	if (!state->server || state->server == before || !state->server->has_port)
+	was_accepting = state->is_accepting;
+	state->is_accepting = is_accepting(sample);
+	pdb_scan_state_update(state, process, process_table_files(process_table, sample->pid));
+	/* A server that was seen before it accepts is looked at again once it does. */
+	if (!state->server || !state->server->has_port ||
+	    (state->server == before && (was_accepting || !state->is_accepting)))
 		return;
 	finder->is_asked = false;
 	networks_read(finder->networks, finder->states, false);
 	socket_dir_cache_begin(finder->cache);
-	pdb_finder_look_at((uint64_t)pid, state, finder);
+	pdb_finder_look_at((uint64_t)sample->pid, state, finder);
 }
 
 void pdb_finder_describe(struct node *node, const struct process *process,

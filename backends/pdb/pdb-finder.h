@@ -21,6 +21,7 @@ struct listening_sockets;
 struct map;
 struct networks;
 struct node;
+struct process_sample;
 struct pdb_finder;
 struct pdb_programs;
 struct pdb_scan_state;
@@ -37,10 +38,11 @@ void pdb_finder_free(struct pdb_finder *finder);
  */
 void pdb_finder_look(struct pdb_finder *finder, bool is_asked);
 /*
- * To be called when a stack of the process was sampled: if a debug server with a port appears in
- * the stack for the first time, searches for the server's socket and reports the debugger.
+ * To be called with each sample of a process: if a debug server with a port appears in a stack for
+ * the first time, or begins to wait in accept(2), searches for the server's socket and reports the
+ * debugger.
  */
-void pdb_finder_note(struct pdb_finder *finder, pid_t pid);
+void pdb_finder_note(struct pdb_finder *finder, const struct process_sample *sample);
 /* Fills an initialised debugger with the state of one process's debugger; sends no event. */
 void pdb_finder_describe(struct node *node, const struct process *process,
 			 struct debugger *debugger);
@@ -114,6 +116,7 @@ struct pdb_scan_state {
 	uint64_t taken;	     /* inode of the socket to which this node has connected; 0: none */
 	char *told;	     /* text of the last event; NULL: none */
 	bool is_waiting;     /* the last event was DEBUGGER_WAITING */
+	bool is_accepting;   /* in the newest sample a thread was in accept(2) */
 };
 
 /* Initialises *state. */

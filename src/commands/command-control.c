@@ -453,9 +453,14 @@ const struct command command_detach = {
 static int connect_target(struct command_context *context, const char *target, struct error *error)
 {
 	struct control control = { .command = "connect" };
-	struct rank_answers *pending = rank_answers_new(context->engine, "connect");
-	json_t *arguments = json_object();
+	struct rank_answers *pending;
+	json_t *arguments;
 
+	if (context->engine->settings.machine_count > 0)
+		return error_set(error, "with --on an address may be on any machine: use `connect "
+					"ranks SET`");
+	pending = rank_answers_new(context->engine, "connect");
+	arguments = json_object();
 	json_set_text(arguments, "target", target);
 	rank_answers_add(pending, LOCAL_NODE, -1, "connect", arguments);
 	return control_finish(&control, context, pending, error);

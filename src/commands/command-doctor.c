@@ -49,13 +49,22 @@ static json_t *shown_pid(const json_t *rank)
 	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid) : json_null();
 }
 
+/* Adds to each answer the number of the node that it is from, as one pid may be on several. */
+static void add_node(json_t *ranks, size_t node)
+{
+	for (size_t i = 0; i < json_array_size(ranks); i++)
+		json_object_set_new(json_array_get(ranks, i), "node",
+				    json_integer((json_int_t)node));
+}
+
 /* Takes the rank from the session, because the node forgets the rank of an exited process. */
 static int rank_number(const struct session *session, const json_t *rank)
 {
 	int64_t pid = json_get_integer(rank, "pid", 0);
 
 	for (size_t i = 0; i < session->rank_count; i++)
-		if (session->ranks[i]->process.pid == pid)
+		if (session->ranks[i]->process.pid == pid &&
+		    (int64_t)session->ranks[i]->node == json_get_integer(rank, "node", 0))
 			return session->ranks[i]->process.rank;
 	return (int)json_get_integer(rank, "rank", -1);
 }
@@ -183,10 +192,14 @@ static json_t *known_answers(const struct engine *engine)
 	json_t *ranks = json_array();
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		json_t *known = (json_t *)evidence_ways(&engine->evidence, session->ranks[i]);
+		const json_t *known = evidence_ways(&engine->evidence, session->ranks[i]);
+		json_t *copy = known ? json_copy((json_t *)known) : NULL;
 
-		if (known)
-			json_array_append(ranks, known);
+		if (!copy)
+			continue;
+		json_object_set_new(copy, "node",
+				    json_integer((json_int_t)session->ranks[i]->node));
+		json_array_append_new(ranks, copy);
 	}
 	return json_pack("{s:o}", "ranks", ranks);
 }
@@ -211,21 +224,29 @@ static json_t *command_doctor_ask(struct command_context *context, struct error 
 	struct engine *engine = context->engine;
 	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 	struct group_answer answer;
+	struct error failure = ERROR_INIT;
 	json_t *ranks = NULL;
+	size_t node = 0;
 
 	for (size_t i = 0; i < engine->session.node_count; i++)
 		request_group_add(group, i, -1, "diagnose",
 				  json_pack("{s:o}", "pids", pids_of(&engine->session, i)), NULL);
 	request_group_wait(group, engine->settings.timeout);
-	while (request_group_take(group, &answer)) {
+	for (; request_group_take(group, &answer); node++) {
+		json_t *told = json_object_get(answer.body, "ranks");
+
 		if (answer.error) {
-			error_set(error, "%s", answer.error);
+			error_set(&failure, "%s", answer.error);
+			context->status = STATUS_PARTIAL;
 			continue;
 		}
 		ranks = ranks ? ranks : json_array();
-		json_array_extend(ranks, json_object_get(answer.body, "ranks"));
+		add_node(told, node);
+		json_array_extend(ranks, told);
 	}
 	request_group_free(group);
+	if (!ranks)
+		error_set(error, "%s", failure.message);
 	return ranks ? json_pack("{s:o}", "ranks", ranks) : NULL;
 }
 

@@ -47,17 +47,14 @@ static bool is_set(const struct engine *engine, void *data)
 	return *(bool *)data;
 }
 
-/*
- * Waits for the next line of a script from a pipe. The wait passes the job's output on, because the
- * job would block on a full pipe.
- */
-static void await_line(struct engine *engine, FILE *file)
+void script_await_line(struct engine *engine, FILE *file)
 {
 	struct stat about;
 	struct loop_watch *watch;
 	bool is_there = false;
 
-	if (file != stdin || !engine->loop || engine->settings.program_count == 0 ||
+	if (file != stdin || !engine->loop ||
+	    (engine->settings.program_count == 0 && engine->settings.machine_count == 0) ||
 	    fstat(STDIN_FILENO, &about) < 0 ||
 	    !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || isatty(STDIN_FILENO)))
 		return;
@@ -70,7 +67,7 @@ static void await_line(struct engine *engine, FILE *file)
 static ssize_t script_read_line(struct command_context *context, FILE *file, char **line,
 				size_t *capacity)
 {
-	await_line(context->engine, file);
+	script_await_line(context->engine, file);
 	return getline(line, capacity, file);
 }
 

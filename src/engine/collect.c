@@ -96,6 +96,7 @@ static int await_ranks(struct command_context *context, struct error *error)
 	struct engine *engine = context->engine;
 	struct request_group *discovery = engine->discovery;
 	struct group_answer answer;
+	struct error failure = ERROR_INIT;
 	bool is_any = false;
 
 	if (!discovery)
@@ -105,11 +106,14 @@ static int await_ranks(struct command_context *context, struct error *error)
 	while (request_group_take(discovery, &answer)) {
 		is_any |= !answer.error;
 		if (answer.error)
-			error_set(error, "cannot search for ranks: %s", answer.error);
+			error_set(&failure, "cannot search for ranks: %s", answer.error);
 	}
 	request_group_free(discovery);
 	engine->discovery = NULL;
-	return is_any ? 0 : nothing(context);
+	if (is_any)
+		return 0;
+	error_set(error, "%s", failure.message);
+	return nothing(context);
 }
 
 static void await_answer(struct engine *engine, struct request_group *owned_group)
@@ -223,14 +227,17 @@ static const char *why_not(const struct session *session, const struct rank *ran
 static void note_rank(struct command_context *context, const struct rank *rank)
 {
 	struct error why = ERROR_INIT;
+	struct buffer process = BUFFER_INIT;
 
 	error_set(&why, "%s", why_not(&context->engine->session, rank));
 	format_clause(why.message);
-	if (process_shown_pid(&rank->process) > 0)
-		collect_note(context, "rank %d (pid %d): %s", rank->process.rank,
-			     (int)rank->process.pid, why.message);
+	format_text_process(&process, &context->engine->session, rank);
+	if (process.length > 0)
+		collect_note(context, "rank %d (%s): %s", rank->process.rank, process.data,
+			     why.message);
 	else
 		collect_note(context, "rank %d: %s", rank->process.rank, why.message);
+	buffer_clear(&process);
 }
 
 static void note_bystanders(struct command_context *context)
@@ -318,11 +325,28 @@ static int no_rank_of_launched(const struct session *session, struct error *erro
 	return -1;
 }
 
+/* Reports nodes that have not answered: ranks of their machines are missing. */
+static void note_unreached(struct command_context *context)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (!node->is_gone && !node->is_silent)
+			continue;
+		context->status = STATUS_PARTIAL;
+		collect_note(context, "%s: %s", node->name,
+			     node->is_gone ? node->gone_why : "has not answered");
+	}
+}
+
 static int no_rank(struct command_context *context, struct error *error)
 {
 	const struct engine *engine = context->engine;
 	const struct session *session = &engine->session;
 
+	note_unreached(context);
 	context->status = STATUS_NOTHING;
 	if (engine->replay && !session->is_discovered)
 		return error_set(error,
@@ -369,22 +393,6 @@ static bool collect_is_whole(const struct rank *rank)
 	       rank->state != RANK_UNREADABLE && !rank->missing;
 }
 
-/* Reports nodes that have not answered: ranks of their machines are missing. */
-static void note_unreached(struct command_context *context)
-{
-	const struct session *session = &context->engine->session;
-
-	for (size_t i = 0; i < session->node_count; i++) {
-		const struct session_node *node = &session->nodes[i];
-
-		if (!node->is_gone && !node->is_silent)
-			continue;
-		context->status = STATUS_PARTIAL;
-		collect_note(context, "%s: %s", node->name,
-			     node->is_gone ? node->gone_why : "has not answered");
-	}
-}
-
 /* Reports nodes that could not read all processes: ranks or debuggers may be missing. */
 static void note_unread(struct command_context *context)
 {
@@ -415,6 +423,7 @@ static int weigh(struct command_context *context, struct error *error)
 	}
 	if (present_count == 0)
 		return no_rank(context, error);
+	note_unreached(context);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (collect_is_whole(session->ranks[i]))
 			continue;
@@ -424,7 +433,6 @@ static int weigh(struct command_context *context, struct error *error)
 	if (context->engine->is_unconnected)
 		context->status = STATUS_PARTIAL;
 	note_unread(context);
-	note_unreached(context);
 	if (reached_count > 0)
 		return 0;
 	error_set(error, "no rank could be read");

@@ -162,6 +162,7 @@ static int command_choose_ranks(struct command_context *context, const struct ar
 static int command_choose_pid(struct command_context *context, const char *pid, struct error *error)
 {
 	const struct session *session = &context->engine->session;
+	size_t count = 0;
 
 	if (!pid)
 		return 0;
@@ -172,11 +173,16 @@ static int command_choose_pid(struct command_context *context, const char *pid, 
 
 		if (process->pid != strtol(pid, NULL, 10))
 			continue;
-		snprintf(context->named, sizeof(context->named), "%d", process->rank);
+		if (count++ == 0)
+			snprintf(context->named, sizeof(context->named), "%d", process->rank);
 		context->ranks_text = context->named;
-		return 0;
 	}
+	if (count == 1)
+		return 0;
 	context->status = STATUS_USAGE;
+	if (count > 1)
+		return error_set(error, "%zu machines have a rank with pid %s: use ranks SET",
+				 count, pid);
 	return error_set(error, "pid %s is not a rank (inspect it with --pid %s)", pid, pid);
 }
 

@@ -377,6 +377,37 @@ static void show_read_only(const struct settings *settings, struct buffer *out)
 	show_switch(out, settings->is_read_only);
 }
 
+/* "none": no words. */
+static void set_words(char **words, const char *value)
+{
+	free(*words);
+	*words = strcmp(value, "none") == 0 ? NULL : xstrdup(value);
+}
+
+static int set_ssh_args(struct settings *settings, const char *value, struct error *error)
+{
+	(void)error;
+	set_words(&settings->ssh_args, value);
+	return 0;
+}
+
+static void show_ssh_args(const struct settings *settings, struct buffer *out)
+{
+	buffer_append_string(out, settings->ssh_args ? settings->ssh_args : "none");
+}
+
+static int set_srun_args(struct settings *settings, const char *value, struct error *error)
+{
+	(void)error;
+	set_words(&settings->srun_args, value);
+	return 0;
+}
+
+static void show_srun_args(const struct settings *settings, struct buffer *out)
+{
+	buffer_append_string(out, settings->srun_args ? settings->srun_args : "none");
+}
+
 const struct setting setting_rows[] = {
 	{ "theme", "THEME", "set the colours of the screen", true, setting_set_theme, show_theme,
 	  NULL },
@@ -403,6 +434,10 @@ const struct setting setting_rows[] = {
 	  set_hold, show_hold, warn_of_hold },
 	{ "read-only", "on | off", "refuse to stop ranks, change their data or run code in them",
 	  false, setting_set_read_only, show_read_only, NULL },
+	{ "ssh-args", "none | WORDS", "set options of ssh for --on ssh:", false, set_ssh_args,
+	  show_ssh_args, NULL },
+	{ "srun-args", "none | WORDS", "set options of srun for --on slurm:", false, set_srun_args,
+	  show_srun_args, NULL },
 };
 const size_t setting_row_count = ARRAY_LENGTH(setting_rows);
 

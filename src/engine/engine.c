@@ -56,6 +56,8 @@ bool engine_clear(struct engine *engine)
 	watch_nan_clear(engine);
 	debuggers_leave(engine);
 	remote_clear(engine);
+	if (engine->follow_timer)
+		loop_timer_stop(engine->follow_timer);
 	/* All nodes leave at the same time. */
 	for (size_t i = 0; i < engine->link_count; i++)
 		link_end(engine->links[i]);
@@ -243,10 +245,25 @@ static void follow(struct engine *engine)
 	engine_settle(engine);
 }
 
+static void on_follow_due(void *data)
+{
+	struct engine *engine = data;
+
+	loop_timer_stop(engine->follow_timer);
+	engine->follow_timer = NULL;
+	follow(engine);
+}
+
+/* Of several nodes all that can be read in this turn is read first. */
 static void on_drained(struct link *link, void *data)
 {
-	(void)link;
-	follow(data);
+	struct engine *engine = data;
+
+	remote_hear(engine, link_number(link));
+	if (engine->link_count == 1)
+		follow(engine);
+	else if (!engine->follow_timer)
+		engine->follow_timer = loop_timer(engine->loop, 0, 0, on_follow_due, engine);
 }
 
 /*
@@ -655,8 +672,6 @@ static void refuse_node(struct engine *engine, size_t node, const struct message
 	struct error why = ERROR_INIT;
 
 	error_set(&why, "%s", message->error ? message->error : "initialize failed");
-	if (engine->link_count > 1 || engine->settings.machine_count > 0)
-		error_prefix(&why, "%s", engine->session.nodes[node].name);
 	link_close(engine->links[node], why.message);
 }
 
@@ -695,7 +710,6 @@ void engine_take_line(struct link *link, const char *line, size_t length, void *
 		return;
 	}
 	engine->timing.parsing += loop_now() - begun;
-	remote_hear(engine, link_number(link));
 	engine_apply(engine, link_number(link), &message, engine_now(engine));
 	engine_record_line(engine, &message, line, length);
 	message_clear(&message);

@@ -110,6 +110,7 @@ struct engine {
 	struct playback playback;
 	struct record_state recording;
 	struct remote remote;
+	struct loop_timer *follow_timer; /* handles what several nodes have sent; NULL: nothing */
 	struct requests requests;
 	struct pending_answers pendings;
 	struct rank_answers *connecting; /* a shell's open `connect` requests; NULL: none */

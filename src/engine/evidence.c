@@ -432,6 +432,17 @@ void evidence_follow(struct engine *engine)
 		note_ended(engine);
 }
 
+void evidence_await_new(struct engine *engine, double seconds)
+{
+	static const struct question question = { "evidence", evidence_is_new, false };
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
+
+	if (ask(engine, &question, group))
+		note_asked(engine);
+	request_group_wait(group, seconds);
+	request_group_free(group);
+}
+
 void evidence_ask(struct engine *engine, struct request_group *group)
 {
 	static const struct question question = { "evidence", evidence_is_there, true };

@@ -78,6 +78,8 @@ json_t *evidence_kernel(const struct evidence *evidence);
  * these that has ended since: why it ended may be known now.
  */
 void evidence_follow(struct engine *engine);
+/* In a shell: evidence_follow() for ranks that were not asked about, and waits for the answers. */
+void evidence_await_new(struct engine *engine, double seconds);
 /*
  * Sends `evidence` for all ranks, also ended ones; evidence_take() takes the answers. A shell can
  * wait for the answers with group; group may be NULL.

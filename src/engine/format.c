@@ -97,11 +97,10 @@ static void cut_blanks(struct buffer *out)
 		buffer_truncate(out, out->length - 1);
 }
 
+/* Least width of "pid 4711" in a table. */
 #define PROCESS_COLUMNS 10
 
-/* Appends "pid 4711"; of several machines "n2:4711"; nothing if there is no process. */
-static void append_process(struct buffer *out, const struct session *session,
-			   const struct rank *rank)
+void format_text_process(struct buffer *out, const struct session *session, const struct rank *rank)
 {
 	if (process_shown_pid(&rank->process) <= 0)
 		return;
@@ -114,7 +113,7 @@ static void append_process(struct buffer *out, const struct session *session,
 }
 
 static void append_rank_line(struct buffer *out, const struct session *session,
-			     const struct rank *rank)
+			     const struct rank *rank, int process_width)
 {
 	struct buffer process = BUFFER_INIT;
 	struct buffer activity = BUFFER_INIT;
@@ -126,9 +125,9 @@ static void append_rank_line(struct buffer *out, const struct session *session,
 	} else {
 		buffer_printf(out, "%4d%s", rank->process.rank, rank->is_outlier ? " *" : "  ");
 	}
-	append_process(&process, session, rank);
+	format_text_process(&process, session, rank);
 	buffer_append_string(out, "  ");
-	format_text_append_column(out, process.data, PROCESS_COLUMNS);
+	format_text_append_column(out, process.data, process_width);
 	buffer_clear(&process);
 	format_text_append_column(out, rank_state_name(rank->state), 10);
 	format_text_append_column(out, activity.data, 16);
@@ -138,17 +137,37 @@ static void append_rank_line(struct buffer *out, const struct session *session,
 	buffer_clear(&activity);
 }
 
+static void measure_process(int *width, const struct session *session, const struct rank *rank)
+{
+	struct buffer text = BUFFER_INIT;
+
+	format_text_process(&text, session, rank);
+	format_text_widen(width, text.data);
+	buffer_clear(&text);
+}
+
 void format_text_ranks(struct buffer *out, const struct session *session,
 		       const struct rankset *ranks)
 {
+	int width = PROCESS_COLUMNS;
+
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
 		if (!format_is_chosen(ranks, rank))
 			continue;
-		append_rank_line(out, session, rank);
+		measure_process(&width, session, rank);
 		for (size_t j = 0; j < rank->child_count; j++)
-			append_rank_line(out, session, rank->children[j]);
+			measure_process(&width, session, rank->children[j]);
+	}
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!format_is_chosen(ranks, rank))
+			continue;
+		append_rank_line(out, session, rank, width);
+		for (size_t j = 0; j < rank->child_count; j++)
+			append_rank_line(out, session, rank->children[j], width);
 	}
 }
 
@@ -247,7 +266,7 @@ void format_text_rank(struct buffer *out, const struct session *session, const s
 	}
 	if (process_shown_pid(&rank->process) > 0) {
 		buffer_append_string(out, "  ");
-		append_process(out, session, rank);
+		format_text_process(out, session, rank);
 	}
 	buffer_printf(out, "  %s", rank_state_name(rank->state));
 	if (rank->error && rank->error[0] != '\0') {

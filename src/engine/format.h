@@ -65,6 +65,9 @@ void format_text_ranks(struct buffer *out, const struct session *session,
 void format_text_verdict(struct buffer *out, const struct session *session);
 /* One line per job, and one for its verdict if it was judged. */
 void format_text_jobs(struct buffer *out, const struct session *session);
+/* Appends "pid 4711"; of several machines "n2:4711"; nothing if there is no process. */
+void format_text_process(struct buffer *out, const struct session *session,
+			 const struct rank *rank);
 /* "rank 3  pid 4711  sleeping"; of several machines "rank 3  n2:4711  sleeping". */
 void format_text_rank(struct buffer *out, const struct session *session, const struct rank *rank);
 /* "  thread 4711 MainThread  blocked  all_reduce" */

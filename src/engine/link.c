@@ -42,8 +42,9 @@ struct link {
 	pid_t pid;
 	char *name; /* "probetui-node", or "ssh, which runs probetui-node on n3" */
 	size_t number;
-	int input;  /* write end to the node; -1: closed */
-	int output; /* read end from the node; -1: closed */
+	double shut_at; /* loop_now() when the pipes were closed */
+	int input;	/* write end to the node; -1: closed */
+	int output;	/* read end from the node; -1: closed */
 	bool is_client;
 	int complaints; /* read end of the standard error of a client; -1: closed, or no client */
 	struct buffer complaint; /* the end of what the client has written to it */
@@ -304,6 +305,8 @@ static void link_stop_watch(struct loop_watch **watch)
 
 static void shut(struct link *link)
 {
+	if (link_is_open(link))
+		link->shut_at = loop_now();
 	link_stop_watch(&link->read_watch);
 	link_stop_watch(&link->write_watch);
 	link_stop_watch(&link->complaint_watch);
@@ -530,6 +533,16 @@ static bool has_exited(const struct link *link, int milliseconds)
 	return waitpid(link->pid, &(int){ 0 }, WNOHANG) != 0;
 }
 
+/* Time that the child still has for its exit, since its pipes were closed. */
+static int milliseconds_left(const struct link *link)
+{
+	double left = CLIENT_MILLISECONDS - (loop_now() - link->shut_at) * 1000;
+
+	if (!link->is_client)
+		return END_MILLISECONDS;
+	return left > 0 ? (int)left : 0;
+}
+
 void link_end(struct link *link)
 {
 	shut(link);
@@ -540,9 +553,7 @@ void link_free(struct link *link)
 	if (!link)
 		return;
 	shut(link);
-	if (link->pid > 0 &&
-	    !has_exited(link, link->is_client ? CLIENT_MILLISECONDS : END_MILLISECONDS) &&
-	    link->is_client) {
+	if (link->pid > 0 && !has_exited(link, milliseconds_left(link)) && link->is_client) {
 		/* The client leads a session, and thereby a process group, of its own. */
 		kill(-link->pid, SIGTERM);
 		has_exited(link, END_MILLISECONDS);

@@ -268,7 +268,7 @@ const struct setting_option setting_options[] = {
 	{ "ranks", 0, "SET", "use only these ranks: 0-7,16 or 0-63/8", set_ranks },
 	{ "pid", 0, "LIST", "use only these processes: 4183,4184", set_pid },
 	{ "job", 0, "PORT", "use only the job of this MASTER_PORT or launcher pid", set_job },
-	{ "on", 0, "MACHINES", "look at other machines: ssh:gpu[01-04]", add_machines },
+	{ "on", 0, "MACHINES", "look at other machines: ssh:HOSTS, slurm:JOB", add_machines },
 	{ "connect", 0, "TARGET", "connect to agent:PID or http://HOST:PORT (%r: rank)",
 	  set_connect },
 	{ "break", 0, "PLACE", "set a breakpoint in the started job: train.py:42", add_break },

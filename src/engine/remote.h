@@ -19,6 +19,7 @@ struct loop_timer;
 
 /* Only remote.c writes these members. */
 struct remote {
+	double renewed_at;	  /* time of the last renewal */
 	struct loop_timer *timer; /* renews leases; NULL: no node is on another machine */
 	struct loop_timer *first; /* when every node must have answered; NULL: that is past */
 };
@@ -30,7 +31,7 @@ struct remote {
 int remote_start(struct engine *engine, struct error *error);
 /* Begins to renew leases; engine->loop exists. */
 void remote_watch(struct engine *engine);
-/* Called with each message of a node. */
+/* Called with each piece that was read of a node's output. */
 void remote_hear(struct engine *engine, size_t node);
 void remote_clear(struct engine *engine);
 

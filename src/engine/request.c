@@ -233,14 +233,19 @@ static bool is_open(const struct engine *engine, size_t node)
 	return node < engine->link_count && link_is_open(engine->links[node]);
 }
 
-/* Sends a request. Returns its sequence number, or 0 if the node is gone. */
+/*
+ * Sends a request. Returns its sequence number, or 0 if the node is gone, or silent: what is asked
+ * of a silent node must not be done when the person no longer expects it. Only its lease is
+ * renewed.
+ */
 static int64_t send_line(struct engine *engine, size_t node, const char *command,
 			 json_t *owned_arguments)
 {
 	struct buffer line = BUFFER_INIT;
 	struct message message;
 
-	if (!is_open(engine, node)) {
+	if (!is_open(engine, node) ||
+	    (engine->session.nodes[node].is_silent && strcmp(command, "renew") != 0)) {
 		json_decref(owned_arguments);
 		return 0;
 	}
@@ -252,6 +257,20 @@ static int64_t send_line(struct engine *engine, size_t node, const char *command
 	buffer_clear(&line);
 	message_clear(&message);
 	return engine->requests.seq;
+}
+
+/* Ends a request that could not be sent. */
+static void fail_unsent(struct engine *engine, struct request *request)
+{
+	const struct session *session = &engine->session;
+	struct error why = ERROR_INIT;
+
+	if (is_open(engine, request->node))
+		error_set(&why, "%s does not answer", session->nodes[request->node].name);
+	else
+		error_set(&why, "%s", why_gone(engine, request->node));
+	request_end(engine, request, why.message);
+	complete_soon(engine);
 }
 
 bool request_post(struct engine *engine, size_t node, const char *command, json_t *owned_arguments)
@@ -276,11 +295,8 @@ struct request *request_start(struct engine *engine, size_t node, const char *co
 	request->data = data;
 	request->node = node;
 	request->seq = send_line(engine, node, command, owned_arguments);
-	if (request->seq == 0 || engine->session.nodes[node].is_silent) {
-		request_end(engine, request,
-			    request->seq == 0 ? why_gone(engine, node)
-					      : "the node does not answer");
-		complete_soon(engine);
+	if (request->seq == 0) {
+		fail_unsent(engine, request);
 		return request;
 	}
 	ARRAY_GROW(requests->open, requests->open_count, requests->open_capacity);

@@ -135,6 +135,8 @@ void settings_clear(struct settings *settings)
 	for (size_t i = 0; i < settings->machine_count; i++)
 		free(settings->machines[i]);
 	free(settings->machines);
+	free(settings->ssh_args);
+	free(settings->srun_args);
 	for (size_t i = 0; i < settings->break_count; i++)
 		free(settings->breaks[i]);
 	free(settings->breaks);

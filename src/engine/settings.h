@@ -23,7 +23,9 @@ struct settings {
 	size_t connect_count;
 	char **machines; /* --on, in order (transport.h) */
 	size_t machine_count;
-	char **breaks; /* --break, in order */
+	char *ssh_args;	 /* more options of ssh, separated by blanks; NULL: none */
+	char *srun_args; /* the same of srun */
+	char **breaks;	 /* --break, in order */
 	size_t break_count;
 	char **replays; /* --replay: files, in order */
 	size_t replay_count;

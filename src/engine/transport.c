@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/child.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/link.h"
@@ -16,11 +17,24 @@
 #define NODE_NAME "probetui-node"
 /* In a command of exec: this stands for the host. */
 #define HOST_MARK "%h"
+/* Maximum number of bytes of a host file, and of what squeue prints. */
 #define HOSTFILE_MAXIMUM (1u << 20)
+#define SLURM_SECONDS 20.0
+
+/* A list of words that grows. */
+struct words {
+	char **items;
+	size_t count;
+	size_t capacity;
+};
 
 struct resolving {
 	struct machines *machines;
-	const char *command; /* of exec:; NULL: ssh */
+	/* Returns the words that start the node on the host, with the program's name first. */
+	char **(*words)(const char *host, const struct resolving *resolving);
+	const char *command; /* of exec: */
+	const char *job;     /* of slurm: */
+	const struct transport_flags *flags;
 	struct error *error; /* the first fault */
 };
 
@@ -43,50 +57,89 @@ static bool is_plain_path(const char *path)
 }
 
 /*
- * A command for any shell that starts the node: the program at the path that it has here, as on a
- * shared file system, else the one that $PATH finds. free() it.
+ * A line for sh -c that starts the node: the program at the path that it has here, as on a shared
+ * file system, else the one that $PATH finds. It has no quotes. free() it.
  */
-static char *node_command(void)
+static char *node_script(void)
 {
 	char *path = link_find_node(NULL);
-	char *command;
+	char *script;
 
 	if (path && is_plain_path(path))
-		command = xasprintf("sh -c 'p=%s; [ -x $p ] || p=" NODE_NAME "; exec $p'", path);
+		script = xasprintf("p=%s; [ -x $p ] || p=" NODE_NAME "; exec $p", path);
 	else
-		command = xstrdup("sh -c 'exec " NODE_NAME "'");
+		script = xstrdup("exec " NODE_NAME);
 	free(path);
-	return command;
+	return script;
 }
 
-static char **ssh_words(const char *host)
+/* Adds copies of words up to a NULL. */
+static void add_words(struct words *words, const char *const *more)
 {
-	const char *const words[] = {
+	for (; *more; more++) {
+		ARRAY_GROW(words->items, words->count, words->capacity);
+		words->items[words->count++] = xstrdup(*more);
+	}
+}
+
+/* Adds the words of a setting, which blanks separate. */
+static void add_flags(struct words *words, const char *flags)
+{
+	while (flags && *(flags += strspn(flags, " \t")) != '\0') {
+		size_t length = strcspn(flags, " \t");
+		char *word = xstrndup(flags, length);
+		const char *const more[] = { word, NULL };
+
+		add_words(words, more);
+		free(word);
+		flags += length;
+	}
+}
+
+/* Ends the list with a NULL and returns it. */
+static char **take_words(struct words *words)
+{
+	ARRAY_GROW(words->items, words->count, words->capacity);
+	words->items[words->count] = NULL;
+	return words->items;
+}
+
+static char **ssh_words(const char *host, const struct resolving *resolving)
+{
+	const char *const first[] = {
 		"ssh",
 		"-T",
+		"-x",
+		"-a",
+		"-oClearAllForwardings=yes",
 		/* A question for a password would wait for ever. */
 		"-oBatchMode=yes",
 		"-oConnectTimeout=5",
 		/* A machine that falls silent is lost after 15 s. */
 		"-oServerAliveInterval=5",
 		"-oServerAliveCountMax=3",
-		"--",
-		host,
+		NULL,
 	};
-	char **argv = xcalloc(ARRAY_LENGTH(words) + 2, sizeof(*argv));
+	char *script = node_script();
+	char *command = xasprintf("sh -c '%s'", script);
+	const char *const last[] = { "--", host, command, NULL };
+	struct words words = { .items = NULL };
 
-	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-		argv[i] = xstrdup(words[i]);
-	argv[ARRAY_LENGTH(words)] = node_command();
-	return argv;
+	add_words(&words, first);
+	add_flags(&words, resolving->flags->ssh);
+	add_words(&words, last);
+	free(command);
+	free(script);
+	return take_words(&words);
 }
 
 /* Words that run the command in a shell, with the host in place of each HOST_MARK. */
-static char **exec_words(const char *command, const char *host)
+static char **exec_words(const char *host, const struct resolving *resolving)
 {
-	char **argv = xcalloc(4, sizeof(*argv));
+	const char *command = resolving->command;
 	struct buffer line = BUFFER_INIT;
-	char *node = node_command();
+	struct words words = { .items = NULL };
+	char *script = node_script();
 	const char *mark;
 
 	while ((mark = strstr(command, HOST_MARK))) {
@@ -94,18 +147,55 @@ static char **exec_words(const char *command, const char *host)
 		buffer_append_string(&line, host);
 		command = mark + strlen(HOST_MARK);
 	}
-	buffer_printf(&line, "%s %s", command, node);
-	free(node);
-	argv[0] = xstrdup("/bin/sh");
-	argv[1] = xstrdup("-c");
-	argv[2] = buffer_take(&line);
-	return argv;
+	buffer_printf(&line, "%s sh -c '%s'", command, script);
+	add_words(&words, (const char *const[]){ "/bin/sh", "-c", line.data, NULL });
+	buffer_clear(&line);
+	free(script);
+	return take_words(&words);
 }
 
-static char *first_word(const char *command)
+/*
+ * A step of the job for each machine, beside the steps that run (--overlap), without memory and
+ * devices of its own.
+ */
+static char **slurm_words(const char *host, const struct resolving *resolving)
 {
+	char *job = xasprintf("--jobid=%s", resolving->job);
+	char *script = node_script();
+	const char *const first[] = {
+		"srun",	       job,	     "--overlap", "--nodes=1",
+		"--ntasks=1",  "--nodelist", host,	  "--mem=0",
+		"--gres=none", "--mpi=none", "--quiet",	  "--kill-on-bad-exit=0",
+		NULL,
+	};
+	const char *const last[] = { "sh", "-c", script, NULL };
+	struct words words = { .items = NULL };
+
+	add_words(&words, first);
+	add_flags(&words, resolving->flags->srun);
+	add_words(&words, last);
+	free(script);
+	free(job);
+	return take_words(&words);
+}
+
+/* The program that a person knows as the client: the first word of the command. */
+static char *client_of(const struct machine *machine, const struct resolving *resolving)
+{
+	const char *command = resolving->command ? resolving->command : machine->argv[0];
+
 	command += strspn(command, " ");
 	return xstrndup(command, strcspn(command, " "));
+}
+
+/* A host file has a line for each slot in some formats. */
+static bool is_listed(const struct machines *machines, const char *host)
+{
+	for (size_t i = 0; i < machines->count; i++) {
+		if (strcmp(machines->items[i].name, host) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void add_machine(const char *host, void *data)
@@ -118,30 +208,32 @@ static void add_machine(const char *host, void *data)
 		error_set(resolving->error, "'%.80s' is not a host name", host);
 		return;
 	}
+	if (is_listed(machines, host))
+		return;
 	machine.name = xstrdup(host);
-	machine.client = resolving->command ? first_word(resolving->command) : xstrdup("ssh");
-	machine.argv = resolving->command ? exec_words(resolving->command, host) : ssh_words(host);
+	machine.argv = resolving->words(host, resolving);
+	machine.client = client_of(&machine, resolving);
 	ARRAY_GROW(machines->items, machines->count, machines->capacity);
 	machines->items[machines->count++] = machine;
 }
 
-static int add_hosts(struct machines *machines, const char *hosts, const char *command,
-		     struct error *error)
+static int add_hosts(struct resolving *resolving, const char *hosts, struct error *error)
 {
 	struct error fault = ERROR_INIT;
-	struct resolving resolving = { machines, command, &fault };
 
-	if (hostmatch_expand(hosts, MACHINES_MAXIMUM, add_machine, &resolving, error) < 0)
+	resolving->error = &fault;
+	if (hostmatch_expand(hosts, MACHINES_MAXIMUM, add_machine, resolving, error) < 0)
 		return -1;
 	return error_is_set(&fault) ? error_set(error, "%s", fault.message) : 0;
 }
 
-static int add_ssh(struct machines *machines, const char *target, struct error *error)
+static int add_ssh(struct resolving *resolving, const char *target, struct error *error)
 {
-	return add_hosts(machines, target, NULL, error);
+	resolving->words = ssh_words;
+	return add_hosts(resolving, target, error);
 }
 
-static int add_exec(struct machines *machines, const char *target, struct error *error)
+static int add_exec(struct resolving *resolving, const char *target, struct error *error)
 {
 	const char *colon = strchr(target, ':');
 	char *hosts;
@@ -149,12 +241,47 @@ static int add_exec(struct machines *machines, const char *target, struct error 
 
 	if (!colon || colon[1] == '\0')
 		return error_set(error,
-				 "use exec:HOSTS:COMMAND, where %s in COMMAND stands for "
-				 "the host",
+				 "use exec:HOSTS:COMMAND, where %s in COMMAND stands for the host",
 				 HOST_MARK);
 	hosts = xstrndup(target, (size_t)(colon - target));
-	result = add_hosts(machines, hosts, colon + 1, error);
+	resolving->words = exec_words;
+	resolving->command = colon + 1;
+	result = add_hosts(resolving, hosts, error);
 	free(hosts);
+	return result;
+}
+
+/* "81234", "81234_7" or "81234+1", as squeue(1) prints it. */
+static bool is_slurm_job(const char *job)
+{
+	return job[0] >= '0' && job[0] <= '9' && job[strspn(job, "0123456789_+")] == '\0';
+}
+
+static int check_slurm(const char *job, struct error *error)
+{
+	if (is_slurm_job(job))
+		return 0;
+	return error_set(error, "'%.40s' is not the number of a Slurm job", job);
+}
+
+/* The machines that Slurm has given to the job. */
+static int add_slurm(struct resolving *resolving, const char *job, struct error *error)
+{
+	const char *const argv[] = { "squeue", "--noheader", "--jobs", job, "--format=%N", NULL };
+	struct buffer hosts = BUFFER_INIT;
+	int result = check_slurm(job, error);
+
+	buffer_init(&hosts, HOSTFILE_MAXIMUM);
+	if (result == 0)
+		result = child_read(argv, SLURM_SECONDS, &hosts, error);
+	buffer_truncate(&hosts, strcspn(hosts.data, "\n"));
+	if (result == 0 && hosts.length == 0)
+		result = error_set(error, "Slurm job %s runs on no machine", job);
+	resolving->words = slurm_words;
+	resolving->job = job;
+	if (result == 0)
+		result = add_hosts(resolving, hosts.data, error);
+	buffer_clear(&hosts);
 	return result;
 }
 
@@ -168,14 +295,14 @@ static char *host_of_line(const char *line)
 	return length > 0 ? xstrndup(line, length) : NULL;
 }
 
-static int add_lines(struct machines *machines, const char *text, struct error *error)
+static int add_lines(struct resolving *resolving, const char *text, struct error *error)
 {
 	int result = 0;
 
-	while (*text != '\0' && result == 0) {
+	while (*text != '\0' && result == 0 && resolving->machines->count <= MACHINES_MAXIMUM) {
 		char *host = host_of_line(text);
 
-		result = host ? add_hosts(machines, host, NULL, error) : 0;
+		result = host ? add_hosts(resolving, host, error) : 0;
 		free(host);
 		text += strcspn(text, "\n");
 		text += *text == '\n';
@@ -183,37 +310,62 @@ static int add_lines(struct machines *machines, const char *text, struct error *
 	return result;
 }
 
-static int add_hostfile(struct machines *machines, const char *path, struct error *error)
+static int add_hostfile(struct resolving *resolving, const char *path, struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
 	int result;
 
+	resolving->words = ssh_words;
 	buffer_init(&text, HOSTFILE_MAXIMUM);
 	result = file_read(path, "the host file", &text, error);
 	if (result == 0)
-		result = add_lines(machines, text.data, error);
+		result = add_lines(resolving, text.data, error);
 	buffer_clear(&text);
 	return result;
 }
 
+/* A host file is read when the machines are added. */
+static int check_nothing(const char *target, struct error *error)
+{
+	(void)target;
+	(void)error;
+	return 0;
+}
+
 static const struct transport {
 	const char *prefix;
-	int (*add)(struct machines *machines, const char *target, struct error *error);
+	int (*add)(struct resolving *resolving, const char *target, struct error *error);
+	/* Checks the target without a look at the site; NULL: add() does. */
+	int (*check)(const char *target, struct error *error);
 } transports[] = {
-	{ "ssh:", add_ssh },
-	{ "hostfile:", add_hostfile },
-	{ "exec:", add_exec },
+	{ "ssh:", add_ssh, NULL },
+	{ "slurm:", add_slurm, check_slurm },
+	{ "hostfile:", add_hostfile, check_nothing },
+	{ "exec:", add_exec, NULL },
 };
 
-static const struct transport *transport_find(const char *target, struct error *error)
+/*
+ * Finds the transport of a target, and sets *rest to what follows its name. "slurm" alone is the
+ * job in whose allocation this program runs.
+ */
+static const struct transport *transport_find(const char *target, const char **rest,
+					      struct error *error)
 {
+	const char *own = getenv("SLURM_JOB_ID");
+
 	for (size_t i = 0; i < ARRAY_LENGTH(transports); i++) {
-		if (strncmp(target, transports[i].prefix, strlen(transports[i].prefix)) == 0 &&
-		    target[strlen(transports[i].prefix)] != '\0')
-			return &transports[i];
+		const struct transport *transport = &transports[i];
+		size_t length = strlen(transport->prefix);
+
+		*rest = target + length;
+		if (strncmp(target, transport->prefix, length) == 0 && **rest != '\0')
+			return transport;
+		*rest = own;
+		if (transport->add == add_slurm && strcmp(target, "slurm") == 0 && own)
+			return transport;
 	}
 	error_set(error,
-		  "'%.80s' names no machines: use ssh:HOSTS, hostfile:FILE or "
+		  "'%.80s' names no machines: use ssh:HOSTS, slurm:JOB, hostfile:FILE or "
 		  "exec:HOSTS:COMMAND",
 		  target);
 	return NULL;
@@ -221,25 +373,31 @@ static const struct transport *transport_find(const char *target, struct error *
 
 int transport_check(const char *target, struct error *error)
 {
-	const struct transport *transport = transport_find(target, error);
+	static const struct transport_flags none;
 	struct machines machines = MACHINES_INIT;
+	struct resolving resolving = { .machines = &machines, .flags = &none };
+	const char *rest;
+	const struct transport *transport = transport_find(target, &rest, error);
 	int result;
 
 	if (!transport)
 		return -1;
-	if (transport->add == add_hostfile)
-		return 0;
-	result = transport->add(&machines, target + strlen(transport->prefix), error);
+	if (transport->check)
+		return transport->check(rest, error);
+	result = transport->add(&resolving, rest, error);
 	machines_clear(&machines);
 	return result;
 }
 
-int machines_add(struct machines *machines, const char *target, struct error *error)
+int machines_add(struct machines *machines, const char *target, const struct transport_flags *flags,
+		 struct error *error)
 {
-	const struct transport *transport = transport_find(target, error);
+	struct resolving resolving = { .machines = machines, .flags = flags };
 	size_t before = machines->count;
+	const char *rest;
+	const struct transport *transport = transport_find(target, &rest, error);
 
-	if (!transport || transport->add(machines, target + strlen(transport->prefix), error) < 0)
+	if (!transport || transport->add(&resolving, rest, error) < 0)
 		return -1;
 	if (machines->count == before)
 		return error_set(error, "%.200s names no host", target);

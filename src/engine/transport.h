@@ -21,6 +21,12 @@ struct machine {
 	char **argv;  /* starts the node; ends with NULL */
 };
 
+/* Words of the site that are added to the client's; NULL: none. */
+struct transport_flags {
+	const char *ssh;
+	const char *srun;
+};
+
 struct machines {
 	struct machine *items;
 	size_t count;
@@ -32,13 +38,16 @@ struct machines {
 /*
  * Adds the machines of a target, as --on takes it:
  *	ssh:HOSTS		ssh(1) to each: "gpu[01-04],login"
+ *	slurm:JOB		srun(1) on each machine of the job; "slurm" alone: of the job in
+ *				whose allocation this program runs
  *	hostfile:FILE		ssh to the first word of each line
  *	exec:HOSTS:COMMAND	the shell command for each, with %h in place of the host; the
  *				words that start the node are added at its end
  * Returns 0; -1 and *error.
  */
-int machines_add(struct machines *machines, const char *target, struct error *error);
-/* Checks a target like machines_add(), but reads no file. */
+int machines_add(struct machines *machines, const char *target, const struct transport_flags *flags,
+		 struct error *error);
+/* Checks a target like machines_add(), but reads no file and runs no program. */
 int transport_check(const char *target, struct error *error);
 void machines_clear(struct machines *machines);
 

@@ -400,7 +400,7 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 	watch_await_sample(engine);
 	watch->began_at = engine_now(engine);
 	/* What a rank prints before it ends is read from files that are known by then. */
-	evidence_follow(engine);
+	evidence_await_new(engine, ANSWER_SECONDS);
 	watch_say(watch, "watching %zu rank%s%s%s; a hang is reported after %g s without progress",
 		  count_present(session), count_present(session) == 1 ? "" : "s",
 		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "

@@ -356,6 +356,8 @@ static int apply_initialize(const struct apply *apply, struct error *error)
 
 	if (!host)
 		return error_set(error, "the node's answer to initialize lacks host");
+	if (node->is_named)
+		return 0;
 	free(node->name);
 	node->name = xstrdup(host);
 	return 0;
@@ -412,8 +414,10 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 	/* Answers of older nodes lack "others". */
 	session->other_users = others > 0 ? (size_t)others : 0;
 	take_unread(&session->nodes[node], body);
-	session->is_discovered = true;
-	job_choose(session);
+	session->is_discovered =
+		session->is_discovered || session->is_replay || session_is_searched(session);
+	if (session->is_discovered)
+		job_choose(session);
 	return 0;
 }
 

@@ -578,23 +578,13 @@ void job_fill(struct session *session)
 	note_unseen(session);
 }
 
-/* False while a node's first search for processes is not finished: a rank may still be found. */
-static bool is_looked_at(const struct session *session)
-{
-	for (size_t i = 0; i < session->node_count; i++) {
-		if (!session->nodes[i].is_known && !session->nodes[i].is_gone)
-			return false;
-	}
-	return true;
-}
-
 void job_update(struct session *session)
 {
 	job_count_live(session);
 	forget_empty(session);
 	if (session->is_discovered)
 		job_choose(session); /* if only one of several jobs is left, choose that job */
-	if (session->is_discovered && session->job >= 0 && is_looked_at(session))
+	if (session->is_discovered && session->job >= 0 && session_is_searched(session))
 		job_fill(session);
 }
 

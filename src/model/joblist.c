@@ -239,36 +239,44 @@ static void expect(struct expectation *expectation, struct block *block,
 	block->base = base;
 }
 
-static void expect_block(const struct session *session, size_t node,
-			 struct expectation *expectation)
+/* Fills the blocks of all nodes from the ranks of the chosen job. */
+static void expect_blocks(const struct session *session, struct block *blocks,
+			  struct expectation *expectation)
 {
 	const struct job *job = &session->jobs[session->job];
-	struct block block = { .last = -1, .base = -1, .is_consistent = true };
 
+	for (size_t i = 0; i < session->node_count; i++)
+		blocks[i] = (struct block){ .last = -1, .base = -1, .is_consistent = true };
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (rank->node == node && rank->process.pid != 0)
-			expect(expectation, &block, &rank->process);
+		if (rank->process.pid != 0)
+			expect(expectation, &blocks[rank->node], &rank->process);
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
 		const struct rank *rank = session->others[i];
 
-		if (rank->node == node && job_has(session, job, rank))
-			expect(expectation, &block, &rank->process);
+		if (job_has(session, job, rank))
+			expect(expectation, &blocks[rank->node], &rank->process);
 	}
-	if (block.is_consistent && block.base >= 0 && block.base <= block.last)
-		rankset_add_range(&expectation->numbers, block.base, block.last);
 }
 
 void expectation_make(struct expectation *expectation, const struct session *session)
 {
+	struct block *blocks = xcalloc(session->node_count + 1, sizeof(*blocks));
+
 	*expectation = (struct expectation){
 		.numbers = RANKSET_INIT,
 		.is_loopback = true,
 	};
-	for (size_t i = 0; i < session->node_count; i++)
-		expect_block(session, i, expectation);
+	expect_blocks(session, blocks, expectation);
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct block *block = &blocks[i];
+
+		if (block->is_consistent && block->base >= 0 && block->base <= block->last)
+			rankset_add_range(&expectation->numbers, block->base, block->last);
+	}
+	free(blocks);
 	if (expectation->is_loopback && expectation->world_size > 0)
 		rankset_add_range(&expectation->numbers, 0, expectation->world_size - 1);
 }

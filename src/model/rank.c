@@ -582,6 +582,8 @@ static enum rank_state rank_state_of(const struct rank *rank)
 
 	if (rank->process.pid == 0)
 		return RANK_NOT_FOUND;
+	if (rank->is_silent && rank->process.state != PROCESS_EXITED)
+		return RANK_UNREADABLE;
 	if (is_at_prompt(&rank->debugger) && rank->process.state != PROCESS_EXITED)
 		return RANK_STOPPED;
 	switch (rank->process.state) {
@@ -633,6 +635,8 @@ static char *rank_sentence_of(const struct rank *rank)
 	case RANK_NOT_FOUND:
 		return xstrdup(rank->unseen ? rank->unseen : "was not found");
 	case RANK_UNREADABLE:
+		if (rank->is_silent)
+			return xstrdup("the machine does not answer");
 		if (rank->process.state == PROCESS_UNREADABLE && rank->process.error)
 			return xstrdup(rank->process.error);
 		if (rank->sample_error)

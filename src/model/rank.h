@@ -74,6 +74,7 @@ struct rank {
 	char *sample_error; /* why the newest sample could not be read; NULL: it was read */
 	char *missing;	    /* what could not be read of the main thread, until two samples in a row
 			     * are complete; NULL: nothing */
+	bool is_silent;	    /* the node of the machine does not answer (remote.h) */
 	char *unseen;	    /* if not found: why the rank may exist anyway; NULL: no reason */
 	char *sample_source; /* backend that sent the sample, "http"; NULL: the node has read the
 			      * memory */

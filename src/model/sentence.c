@@ -628,6 +628,28 @@ static void append_unread(struct buffer *out, const struct session *session)
 	}
 }
 
+/*
+ * Appends how to see the ranks of the job that are on other machines, if one machine is looked at
+ * and Slurm has told the ranks which others the job has.
+ */
+static void append_elsewhere(struct buffer *out, const struct session *session)
+{
+	const struct process *first = session->rank_count > 0 ? &session->ranks[0]->process : NULL;
+	size_t here = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		here += session->ranks[i]->process.pid != 0;
+	if (session->node_count != 1 || !first || !first->slurm_job || !first->slurm_nodes ||
+	    !strpbrk(first->slurm_nodes, ",[") || here == 0 ||
+	    (size_t)(first->world_size > 0 ? first->world_size : 0) <= here)
+		return;
+	buffer_printf(out, " %zu of %d ranks are here: --on slurm:", here, first->world_size);
+	phrase_append_host(out, first->slurm_job);
+	buffer_append_string(out, " looks at all of ");
+	phrase_append_host(out, first->slurm_nodes);
+	buffer_append_char(out, '.');
+}
+
 /* Maximum number of machines that are named. */
 #define SILENT_NAMED 3
 
@@ -672,7 +694,8 @@ static void append_unreached_all(struct buffer *out, const struct session *sessi
 {
 	size_t count = 0;
 
-	if (session->node_count < 2)
+	/* Of one node the ranks say that it is gone. */
+	if (session->node_count == 0 || (session->node_count == 1 && !session->nodes[0].is_silent))
 		return;
 	for (size_t i = 0; i < session->node_count; i++) {
 		if (!is_unreached(&session->nodes[i]) || count++ >= SILENT_NAMED)
@@ -681,7 +704,7 @@ static void append_unreached_all(struct buffer *out, const struct session *sessi
 		buffer_append_char(out, ' ');
 	}
 	if (count > SILENT_NAMED)
-		buffer_printf(out, "Nor do %zu more machines answer. ", count - SILENT_NAMED);
+		buffer_printf(out, "%zu more do not answer. ", count - SILENT_NAMED);
 	if (count > 0 && count < session->node_count)
 		buffer_printf(out, "The other %s: ",
 			      session->node_count - count == 1 ? "machine" : "machines");
@@ -733,6 +756,7 @@ void sentence_append(struct buffer *out, const struct session *session,
 	}
 	sentence_append_missing(out, session);
 	append_unread(out, session);
+	append_elsewhere(out, session);
 	/* A part that can follow another part begins with a blank: remove a leading blank. */
 	if (out->length > begin && out->data[begin] == ' ') {
 		memmove(out->data + begin, out->data + begin + 1, out->length - begin - 1);

@@ -148,7 +148,48 @@ void session_lose_node(struct session *session, size_t node, const char *why)
 		lose(session->ranks[i], node, why);
 	for (size_t i = 0; i < session->other_count; i++)
 		lose(session->others[i], node, why);
+	session_note_searched(session);
 	session->revision++;
+}
+
+static void set_silent(struct rank *rank, size_t node, bool is_silent)
+{
+	if (rank->node != node)
+		return;
+	rank->is_silent = is_silent;
+	rank_update_state(rank);
+	for (size_t i = 0; i < rank->child_count; i++)
+		set_silent(rank->children[i], node, is_silent);
+}
+
+void session_set_silent(struct session *session, size_t node, bool is_silent)
+{
+	session->nodes[node].is_silent = is_silent;
+	for (size_t i = 0; i < session->rank_count; i++)
+		set_silent(session->ranks[i], node, is_silent);
+	for (size_t i = 0; i < session->other_count; i++)
+		set_silent(session->others[i], node, is_silent);
+	session_note_searched(session);
+	session->revision++;
+}
+
+bool session_is_searched(const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (!node->is_known && !node->is_gone && !node->is_silent)
+			return false;
+	}
+	return true;
+}
+
+void session_note_searched(struct session *session)
+{
+	if (session->is_discovered || session->is_replay || !session_is_searched(session))
+		return;
+	session->is_discovered = true;
+	job_choose(session);
 }
 
 void session_judge(struct session *session)

@@ -66,6 +66,7 @@ struct session_node {
 				* any */
 	bool is_gone;
 	char *gone_why;	     /* why the connection ended, a sentence; NULL: it did not end */
+	bool is_named;	     /* the user has named the machine, whatever it calls itself */
 	bool is_silent;	     /* the node does not answer, though the connection has not ended */
 	double heard_at;     /* time of the node's last message; -1: none, or in a replay */
 	char *recording_end; /* "SIGTERM": what ended the recorder; NULL: not known, or no signal */
@@ -171,6 +172,16 @@ int session_apply(struct session *session, size_t node, const struct message *me
 		  struct error *error);
 /* The connection to the node ended: its ranks become unreadable. */
 void session_lose_node(struct session *session, size_t node, const char *why);
+/*
+ * Notes whether the node answers. While it does not, nothing of its ranks counts as known: what is
+ * stored may have changed since.
+ */
+void session_set_silent(struct session *session, size_t node, bool is_silent);
+/*
+ * True if every node has finished its first search for processes, or is gone or silent: no more
+ * ranks are expected.
+ */
+bool session_is_searched(const struct session *session);
 /* Computes verdict and classes; call it after a batch of messages. */
 void session_judge(struct session *session);
 
@@ -248,6 +259,8 @@ const struct variables *session_find_variables(const struct session *session, si
  * replace them.
  */
 void session_forget_ended(struct session *session, double at);
+/* For src/model only: chooses a job once session_is_searched(). */
+void session_note_searched(struct session *session);
 /* For src/model only: add the rank to the index by pid, and remove it, respectively. */
 void session_note_pid(struct session *session, struct rank *rank);
 void session_forget_pid(struct session *session, const struct rank *rank);

@@ -48,6 +48,8 @@ static const struct field process_fields[] = {
 	{ "exit_code", FIELD_INT, AT(exit_code), -1, -1, INT_MAX, NULL },
 	{ "exit_signal", FIELD_INT, AT(exit_signal), 0, 0, INT_MAX, NULL },
 	{ "error", FIELD_TEXT, AT(error), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "slurm_job", FIELD_TEXT, AT(slurm_job), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "slurm_nodes", FIELD_TEXT, AT(slurm_nodes), 0, 0, TEXT_MAXIMUM, NULL },
 };
 /* clang-format on */
 

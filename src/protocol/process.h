@@ -53,9 +53,11 @@ struct process {
 	char *role;
 	char *python; /* version, "3.11.7"; "": unknown */
 	enum process_state state;
-	int exit_code;	 /* -1: unknown */
-	int exit_signal; /* 0: none or unknown */
-	char *error;	 /* NULL: none */
+	int exit_code;	   /* -1: unknown */
+	int exit_signal;   /* 0: none or unknown */
+	char *error;	   /* NULL: none */
+	char *slurm_job;   /* number of the Slurm job that it belongs to; NULL: none */
+	char *slurm_nodes; /* that job's machines, "n[1-4]"; NULL: unknown */
 };
 
 /*

@@ -35,6 +35,15 @@ for rank in ranks:
     rank.wait()
 """
 
+# A launcher whose main thread has ended: to others it is as dead as a zombie,
+# but its children stay its own.
+HALF_DEAD = """
+import ctypes, sys, threading
+code = sys.argv.pop(1)
+threading.Thread(target=lambda: exec(code, {})).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
 # A rank that starts a child and stays.
 PARENT = """
 import subprocess, sys
@@ -338,6 +347,15 @@ class TestFamilies(DiscoverTest):
         self.assertEqual([found[pid]["rank"] for pid in pids], [0, 1])
         self.assertNotIn(launcher.pid, found)
         self.assertEqual(found[pids[0]]["launcher_pid"], launcher.pid)
+
+    def test_a_launcher_that_has_just_ended_is_none(self):
+        """What is still read of it, its comm(5), is not its program."""
+        launcher = self.target(argv=[sys.executable, "-c", HALF_DEAD, LAUNCHER, WAIT])
+        launcher.say("RANK=0")
+        pid = int(launcher.line()[0])
+        found, _ = self.node().discover([pid])
+        self.assertEqual((found[pid]["rank"], found[pid].get("launcher"),
+                          found[pid].get("launcher_pid")), (0, None, None))
 
     def test_torchrun_under_srun_is_no_rank(self):
         launcher, pids = self.launch("RANK=0", "RANK=1", SLURM_PROCID="0")

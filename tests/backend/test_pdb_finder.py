@@ -38,7 +38,7 @@ sys.stdin.read()
 """
 # As remote-pdb does: the constructor waits for its client.
 REMOTE = """
-import socket
+import os, socket, time
 
 class RemotePdb:
     def __init__(self):
@@ -49,6 +49,9 @@ class RemotePdb:
         listening.bind(('127.0.0.1', 0))
         listening.listen(1)
         print(listening.getsockname()[1], other.getsockname()[1], flush=True)
+        waiting = os.environ.get('PROBETUI_TEST_GO')
+        while waiting and not os.path.exists(waiting):
+            time.sleep(0.01)
         self.connection, _ = listening.accept()
         self.connection.recv(1)
 """
@@ -353,24 +356,38 @@ class RefusedTest(FinderCase):
 
 
 class PortTest(FinderCase):
-    def test_remote_pdb_is_known_by_its_frames(self):
+    def start_remote(self, **variables):
         with open(self.path("remote_pdb.py"), "w") as file:
             file.write(REMOTE)
         target = Target(code="import remote_pdb; remote_pdb.RemotePdb()",
-                        PYTHONPATH=self.folder, RANK=str(RANK))
+                        PYTHONPATH=self.folder, RANK=str(RANK), **variables)
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
         self.pids.append(target.pid)
         self.node = Node()
         self.addCleanup(self.node.close)
         self.node.ask("discover", pids=self.pids)
-        # It may print its address still, and wait at a later sample.
         self.node.ask("sample", period=0.1)
+        return target
+
+    def check_remote(self, target):
         told = self.debugger(target, "waiting")
         self.assertEqual(told["target"],
                          "pdb:tcp:127.0.0.1:" + target.words[0])
         self.assertEqual(told["dialect"], "remote-pdb")
         self.assertIn("BdbQuit", told["leaving"])
+
+    def test_remote_pdb_is_known_by_its_frames(self):
+        """It may print its address still, and wait at a later sample."""
+        self.check_remote(self.start_remote())
+
+    def test_remote_pdb_that_waits_after_it_was_seen(self):
+        go = self.path("go")
+        target = self.start_remote(PROBETUI_TEST_GO=go)
+        for _ in range(2):
+            self.node.event("sampled", target.pid)
+        with open(go, "w"):
+            self.check_remote(target)
 
 
 class ServerTest(FinderCase):

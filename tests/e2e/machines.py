@@ -124,8 +124,8 @@ class Machines:
         with open(os.path.join(self.folder, host), "w") as file:
             file.write(SILENT)
 
-    def relays(self):
-        """Pids of the ways in."""
+    def relays(self, host=None):
+        """Pids of the ways in; to one host."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -134,7 +134,8 @@ class Machines:
             except OSError:
                 continue
             if (os.path.abspath(__file__).encode() in words[1:2]
-                    and self.folder.encode() in words):
+                    and self.folder.encode() in words
+                    and (host is None or words[3] == host.encode())):
                 found.append(int(pid))
         return found
 

@@ -108,6 +108,51 @@ class TestHung(MachinesCase):
             "n4 has not answered. The other machines: "), told)
         self.assertIn("n4: has not answered", errors)
 
+    def test_a_machine_that_falls_silent_and_comes_back(self):
+        process = subprocess.Popen(
+            [jobs.PROBETUI] + self.machines.on("n[1-3]") +
+            ["--json", "-x", "-"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+
+        def verdict():
+            process.stdin.write("verdict\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())["verdict"]
+
+        self.assertTrue(verdict().startswith("5 of 6 ranks are in gather"))
+        relay, = self.machines.relays("n3")
+        os.kill(relay, signal.SIGSTOP)
+        wait_until(self, lambda: verdict().startswith(
+            "n3 (ranks 4-5) has not answered for "))
+        told = verdict()
+        self.assertIn(" The other machines: 3 of 6 ranks are in gather", told)
+        self.assertIn("Ranks 4 and 5 cannot be read: the machine does not answer.",
+                      told)
+        os.kill(relay, signal.SIGCONT)
+        wait_until(self, lambda: verdict().startswith(
+            "5 of 6 ranks are in gather"))
+
+    def test_a_pid_that_several_machines_have(self):
+        _, told, _ = self.ask("n[1-3]", "ranks")
+        pid = str(told[0]["pid"])
+        told = self.run_on("n[1-3]", "-x", "-", script="pause %s\n"
+                           "connect ptrace:%s\n" % (pid, pid))
+        self.assertIn("3 machines have a rank with pid %s: use ranks SET" % pid,
+                      told.stderr)
+        self.assertIn("with --on an address may be on any machine", told.stderr)
+        _, told, _ = self.ask("n[1-3]", "doctor")
+        self.assertEqual([one["rank"] for one in told["ranks"]],
+                         list(range(6)))
+
+    def test_a_job_that_may_be_on_the_machine_that_is_not_reached(self):
+        told = self.run_on("n4", "verdict")
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("no route to host n4", told.stderr)
+
     def test_none_can_be_reached(self):
         told = self.run_on("m[1-2]", "verdict")
         self.assertEqual(told.returncode, 3)

@@ -144,6 +144,7 @@ static void follow(struct replay *replay, struct session *session, double until)
 static void session_make(struct session *session, const struct replay *replay)
 {
 	session_init(session);
+	session->is_replay = true;
 	for (size_t i = 0; i < replay_count(replay); i++)
 		session_add_node(session, "");
 }

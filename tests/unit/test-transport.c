@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "engine/transport.h"
 
+static const struct transport_flags flags = { "-p 2222", NULL };
+
 /* The names of the hosts, with blanks between; or "! " and the error. */
 static void check_names(const char *target, const char *expected)
 {
@@ -23,7 +25,7 @@ static void check_names(const char *target, const char *expected)
 	struct error error = ERROR_INIT;
 	struct buffer names = BUFFER_INIT;
 
-	if (machines_add(&machines, target, &error) < 0)
+	if (machines_add(&machines, target, &flags, &error) < 0)
 		buffer_printf(&names, "! %s", error.message);
 	else
 		for (size_t i = 0; i < machines.count; i++)
@@ -51,9 +53,11 @@ static void wrong_hosts_are_refused(void **state)
 	check_names("ssh:gpu*", "! 'gpu*' has a wildcard: list the hosts, as in n[01-04]");
 	check_names("ssh:n[1-", "! missing closing bracket");
 	check_names("ssh:n[1-999999999]", "! more than 4096 hosts");
-	check_names("ssh:", "! 'ssh:' names no machines: use ssh:HOSTS, hostfile:FILE or "
-			    "exec:HOSTS:COMMAND");
+	check_names("ssh:",
+		    "! 'ssh:' names no machines: use ssh:HOSTS, slurm:JOB, hostfile:FILE or "
+		    "exec:HOSTS:COMMAND");
 	check_names("exec:a", "! use exec:HOSTS:COMMAND, where %h in COMMAND stands for the host");
+	check_names("slurm:x", "! 'x' is not the number of a Slurm job");
 	check_names("hostfile:/no/such/file",
 		    "! cannot open the host file /no/such/file: No such file or directory");
 }
@@ -68,7 +72,7 @@ static void a_host_file_has_a_host_a_line(void **state)
 	snprintf(path, sizeof(path), "/tmp/test-transport-%d", (int)getpid());
 	file = fopen(path, "w");
 	assert_non_null(file);
-	fputs("# hosts\ngpu01 slots=8\n\n  gpu02:8\ngpu03# the last", file);
+	fputs("# hosts\ngpu01 slots=8\n\n  gpu02:8\ngpu03# the last\ngpu01", file);
 	fclose(file);
 	snprintf(target, sizeof(target), "hostfile:%s", path);
 	check_names(target, "gpu01 gpu02 gpu03");
@@ -83,15 +87,19 @@ static void exec_names_the_host(void **state)
 
 	(void)state;
 	setenv("PROBETUI_NODE", "/bin/true", 1);
-	assert_int_equal(machines_add(&machines, "exec:a,b:enter --at %h %h:1", &error), 0);
+	assert_int_equal(machines_add(&machines, "exec:a,b:enter --at %h %h:1", &flags, &error), 0);
 	assert_string_equal(machines.items[1].client, "enter");
 	assert_string_equal(machines.items[1].argv[0], "/bin/sh");
 	assert_string_equal(machines.items[1].argv[2],
 			    "enter --at b b:1 sh -c 'p=/bin/true; [ -x $p ] || p=probetui-node; "
 			    "exec $p'");
 	machines_clear(&machines);
-	assert_int_equal(machines_add(&machines, "ssh:a", &error), 0);
-	assert_string_equal(machines.items[0].argv[0], "ssh");
+	assert_int_equal(machines_add(&machines, "ssh:a", &flags, &error), 0);
+	assert_string_equal(machines.items[0].client, "ssh");
+	assert_string_equal(machines.items[0].argv[9], "-p");
+	assert_string_equal(machines.items[0].argv[10], "2222");
+	assert_string_equal(machines.items[0].argv[12], "a");
+	assert_null(machines.items[0].argv[14]);
 	machines_clear(&machines);
 }
 
@@ -100,18 +108,20 @@ static void a_strange_path_is_not_sent(void **state)
 {
 	struct machines machines = MACHINES_INIT;
 	struct error error = ERROR_INIT;
+	char path[64];
 
 	(void)state;
 	setenv("PROBETUI_NODE", "/bin/../bin/./true", 1);
-	assert_int_equal(machines_add(&machines, "exec:a:x", &error), 0);
+	assert_int_equal(machines_add(&machines, "exec:a:x", &flags, &error), 0);
 	assert_non_null(strstr(machines.items[0].argv[2], "p=/bin/../bin/./true"));
 	machines_clear(&machines);
-	symlink("/bin/true", "/tmp/test transport");
-	setenv("PROBETUI_NODE", "/tmp/test transport", 1);
-	assert_int_equal(machines_add(&machines, "exec:a:x", &error), 0);
+	snprintf(path, sizeof(path), "/tmp/test transport %d", (int)getpid());
+	assert_int_equal(symlink("/bin/true", path), 0);
+	setenv("PROBETUI_NODE", path, 1);
+	assert_int_equal(machines_add(&machines, "exec:a:x", &flags, &error), 0);
 	assert_string_equal(machines.items[0].argv[2], "x sh -c 'exec probetui-node'");
 	machines_clear(&machines);
-	unlink("/tmp/test transport");
+	unlink(path);
 }
 
 int main(void)

@@ -245,6 +245,8 @@ const char *rank_unread_reason(const struct session *session, const struct rank 
 		return lack;
 	if (rank != NULL && rank->node < session->node_count && session->nodes[rank->node].is_gone)
 		return rank_gone_sentence;
+	if (rank != NULL && rank->is_silent)
+		return "the machine does not answer";
 	if (rank != NULL && rank->state == RANK_EXITED)
 		return "the process has exited";
 	return NULL;
