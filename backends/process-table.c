@@ -243,8 +243,8 @@ static bool process_table_is_same(const struct process *a, const struct process 
 }
 
 /*
- * Updates a known process with the results of a scan. The role of a child that was learnt from its
- * stack is kept.
+ * Updates a known process with the results of a scan. What a later scan cannot know is kept: the role
+ * of a child that was learnt from its stack, and a launcher that has ended.
  */
 static void update_member(struct process_table *process_table, struct member *member,
 			  const struct process *found, bool is_asked)
@@ -260,6 +260,12 @@ static void update_member(struct process_table *process_table, struct member *me
 	if (role && found->role && strcmp(found->role, "child") == 0) {
 		free(member->process.role);
 		member->process.role = xstrdup(role);
+	}
+	/* A launcher that has ended is no ancestor any more, and still the launcher. */
+	if (found->launcher_pid == 0 && before.launcher_pid != 0) {
+		member->process.launcher_pid = before.launcher_pid;
+		free(member->process.launcher);
+		member->process.launcher = xstrdup(before.launcher);
 	}
 	open_member(process_table, member);
 	if (is_asked)

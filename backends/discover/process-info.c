@@ -81,8 +81,7 @@ static bool process_info_has_ended(struct process_scan *scan,
 static void forget_launcher(struct process *process)
 {
 	process->launcher_pid = 0;
-	free(process->launcher);
-	process->launcher = NULL;
+	process_info_set_string(&process->launcher, "");
 }
 
 /*

@@ -357,6 +357,20 @@ class TestFamilies(DiscoverTest):
         self.assertEqual((found[pid]["rank"], found[pid].get("launcher"),
                           found[pid].get("launcher_pid")), (0, None, None))
 
+    def test_a_launcher_that_has_ended_is_remembered(self):
+        launcher = self.target(argv=[sys.executable, "-c", LAUNCHER,
+                                     "import time; print(1, flush=True); time.sleep(600)"])
+        launcher.say("RANK=0")
+        pid = int(launcher.line()[0])
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        node = self.node()
+        node.discover([pid])
+        os.kill(launcher.pid, signal.SIGKILL)
+        launcher.process.wait()
+        found, _ = node.discover([pid])
+        self.assertEqual((found[pid]["launcher"], found[pid]["launcher_pid"]),
+                         ("python", launcher.pid))
+
     def test_torchrun_under_srun_is_no_rank(self):
         launcher, pids = self.launch("RANK=0", "RANK=1", SLURM_PROCID="0")
         found, _ = self.node().discover([launcher.pid] + pids)
