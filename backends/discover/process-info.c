@@ -1,5 +1,6 @@
 #include "backends/discover/process-info.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,26 +36,39 @@ static void process_info_set_string(char **string, const char *value)
 	*string = xstrdup(value);
 }
 
+/* Nothing that is read of a process that ends meanwhile says what program it ran. */
+static bool process_info_has_ended(struct process_scan *scan,
+				   const struct process_scan_entry *entry)
+{
+	struct procfs_stat now;
+
+	if (procfs_stat(scan->procfs, entry->pid, &now) < 0)
+		return procfs_is_gone(errno);
+	return procfs_has_ended(&now);
+}
+
+/* Sets launcher and launcher_pid; nothing if the process has just ended. */
 static void name_launcher(struct process_scan *scan, struct process_scan_entry *entry,
 			  struct process *process)
 {
+	const char *name = NULL;
 	struct command_line line;
 
-	process->launcher_pid = entry->pid;
 	if (entry->is_python) {
 		process_scan_words(scan, entry);
 		command_line_parse(&line, entry->words, entry->word_count);
-		process_info_set_string(&process->launcher,
-					line.launcher ? line.launcher : "python");
+		name = line.launcher ? line.launcher : "python";
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(daemons) && !name; i++) {
+		if (strncmp(entry->stat.name, daemons[i].prefix, strlen(daemons[i].prefix)) == 0)
+			name = daemons[i].name;
+	}
+	/* Of a zombie neither the program nor its words can be read. */
+	if ((!name || (entry->is_python && entry->word_count == 0)) &&
+	    process_info_has_ended(scan, entry))
 		return;
-	}
-	for (size_t i = 0; i < ARRAY_LENGTH(daemons); i++) {
-		if (strncmp(entry->stat.name, daemons[i].prefix, strlen(daemons[i].prefix)) == 0) {
-			process_info_set_string(&process->launcher, daemons[i].name);
-			return;
-		}
-	}
-	process_info_set_string(&process->launcher, entry->stat.name);
+	process->launcher_pid = entry->pid;
+	process_info_set_string(&process->launcher, name ? name : entry->stat.name);
 }
 
 /* True if `above` belongs to the same rank, or is another rank of the same job: rank 0 of Lightning
@@ -67,21 +81,6 @@ static bool is_within_job(const struct process_scan_entry *above,
 	return environment_is_same_rank(&rank->environment, &above->environment) ||
 	       (above->rank == above &&
 		environment_is_same_job(&rank->environment, &above->environment));
-}
-
-/* Nothing that is read of a process that ends meanwhile says what program it ran. */
-static bool process_info_has_ended(struct process_scan *scan,
-				   const struct process_scan_entry *entry)
-{
-	struct procfs_stat now;
-
-	return procfs_stat(scan->procfs, entry->pid, &now) < 0 || procfs_has_ended(&now);
-}
-
-static void forget_launcher(struct process *process)
-{
-	process->launcher_pid = 0;
-	process_info_set_string(&process->launcher, "");
 }
 
 /*
@@ -100,8 +99,6 @@ static void fill_launcher(struct process_scan *scan, struct process_scan_entry *
 		if (is_within_job(above, rank))
 			continue;
 		name_launcher(scan, above, process);
-		if (process_info_has_ended(scan, above))
-			forget_launcher(process);
 		return;
 	}
 }

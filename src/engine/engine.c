@@ -277,7 +277,9 @@ static void engine_say_gone(struct engine *engine)
 	for (size_t i = 0; i < session->node_count; i++)
 		if (!session->nodes[i].is_gone)
 			return;
-	if (engine->is_screen)
+	if (engine->is_screen && engine->has_refused)
+		engine_say(engine, true, "%s", session->nodes[0].gone_why);
+	else if (engine->is_screen)
 		engine_say(engine, true,
 			   "connection to probetui-node lost; the job keeps running: quit (q) and "
 			   "start probetui again");
@@ -672,7 +674,8 @@ static void refuse_node(struct engine *engine, size_t node, const struct message
 	struct error why = ERROR_INIT;
 
 	error_set(&why, "%s", message->error ? message->error : "initialize failed");
-	link_close(engine->links[node], why.message);
+	engine->has_refused = true;
+	link_refuse(engine->links[node], why.message);
 }
 
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now)

@@ -110,6 +110,7 @@ struct engine {
 	struct playback playback;
 	struct record_state recording;
 	struct remote remote;
+	bool has_refused;		 /* a node of another version was refused */
 	struct loop_timer *follow_timer; /* handles what several nodes have sent; NULL: nothing */
 	struct requests requests;
 	struct pending_answers pendings;

@@ -46,6 +46,7 @@ struct link {
 	int input;	/* write end to the node; -1: closed */
 	int output;	/* read end from the node; -1: closed */
 	bool is_client;
+	char *refusal;	/* why the link is closed at the end of this turn; NULL: it is not */
 	int complaints; /* read end of the standard error of a client; -1: closed, or no client */
 	struct buffer complaint; /* the end of what the client has written to it */
 	struct buffer in;
@@ -315,7 +316,7 @@ static void shut(struct link *link)
 	link_close_fd(&link->complaints);
 }
 
-void link_close(struct link *link, const char *why)
+static void close_link(struct link *link, const char *why)
 {
 	if (!link_is_open(link))
 		return;
@@ -367,8 +368,8 @@ static void link_hand_out(struct link *link)
 	size_t start = 0;
 	char *newline;
 
-	while (link_is_open(link) && (newline = memchr(link->in.data + link->searched, '\n',
-						       link->in.length - link->searched))) {
+	while ((newline = memchr(link->in.data + link->searched, '\n',
+				 link->in.length - link->searched))) {
 		size_t end = (size_t)(newline - link->in.data);
 
 		link->handlers.line(link, link->in.data + start, end - start, link->handlers.data);
@@ -470,7 +471,7 @@ static void link_on_readable(int fd, int events, void *data)
 	size_t total = 0;
 
 	(void)events;
-	while (total < TURN_MAXIMUM && why[0] == '\0' && link_is_open(link)) {
+	while (total < TURN_MAXIMUM && why[0] == '\0') {
 		ssize_t count = read(fd, bytes, sizeof(bytes));
 
 		if (count < 0 && errno == EINTR)
@@ -492,12 +493,11 @@ static void link_on_readable(int fd, int events, void *data)
 		if (count < (ssize_t)sizeof(bytes))
 			break;
 	}
-	/* A handler may have closed the link. */
-	if (!link_is_open(link))
-		return;
 	link->handlers.drained(link, link->handlers.data);
 	if (why[0] != '\0')
-		link_close(link, why);
+		close_link(link, why);
+	else if (link->refusal)
+		close_link(link, link->refusal);
 }
 
 void link_watch(struct link *link, struct loop *loop, const struct link_handlers *handlers)
@@ -509,6 +509,12 @@ void link_watch(struct link *link, struct loop *loop, const struct link_handlers
 		link->complaint_watch =
 			loop_watch(loop, link->complaints, LOOP_READABLE, take_complaints, link);
 	flush(link);
+}
+
+void link_refuse(struct link *link, const char *why)
+{
+	free(link->refusal);
+	link->refusal = xstrdup(why);
 }
 
 void link_set_number(struct link *link, size_t number)
@@ -562,5 +568,6 @@ void link_free(struct link *link)
 	buffer_clear(&link->out);
 	buffer_clear(&link->complaint);
 	free(link->name);
+	free(link->refusal);
 	free(link);
 }

@@ -67,8 +67,11 @@ void link_watch(struct link *link, struct loop *loop, const struct link_handlers
 /* Sends a line, newline included; a line for a closed link is dropped. */
 void link_send(struct link *link, const char *line, size_t length);
 bool link_is_open(const struct link *link);
-/* Closes the link as if the node had ended, and calls closed(). */
-void link_close(struct link *link, const char *why);
+/*
+ * Closes the link, as if the node had ended for this reason, when all lines of this turn were
+ * passed to line().
+ */
+void link_refuse(struct link *link, const char *why);
 /* Closes the pipes, which makes the node exit. */
 void link_end(struct link *link);
 /*

@@ -414,8 +414,7 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 	/* Answers of older nodes lack "others". */
 	session->other_users = others > 0 ? (size_t)others : 0;
 	take_unread(&session->nodes[node], body);
-	session->is_discovered =
-		session->is_discovered || session->is_replay || session_is_searched(session);
+	session->is_discovered = session->is_discovered || !session_awaits_machine(session);
 	if (session->is_discovered)
 		job_choose(session);
 	return 0;

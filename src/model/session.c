@@ -184,9 +184,29 @@ bool session_is_searched(const struct session *session)
 	return true;
 }
 
+bool session_awaits_machine(const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		const struct session_node *node = &session->nodes[i];
+
+		if (node->is_named && !node->is_known && !node->is_gone && !node->is_silent)
+			return true;
+	}
+	return false;
+}
+
+static bool is_any_known(const struct session *session)
+{
+	for (size_t i = 0; i < session->node_count; i++) {
+		if (session->nodes[i].is_known)
+			return true;
+	}
+	return false;
+}
+
 void session_note_searched(struct session *session)
 {
-	if (session->is_discovered || session->is_replay || !session_is_searched(session))
+	if (session->is_discovered || session_awaits_machine(session) || !is_any_known(session))
 		return;
 	session->is_discovered = true;
 	job_choose(session);

@@ -259,7 +259,9 @@ const struct variables *session_find_variables(const struct session *session, si
  * replace them.
  */
 void session_forget_ended(struct session *session, double at);
-/* For src/model only: chooses a job once session_is_searched(). */
+/* For src/model only: true if a machine that the user has named may still tell its processes. */
+bool session_awaits_machine(const struct session *session);
+/* For src/model only: chooses a job once no machine is awaited. */
 void session_note_searched(struct session *session);
 /* For src/model only: add the rank to the index by pid, and remove it, respectively. */
 void session_note_pid(struct session *session, struct rank *rank);

@@ -257,6 +257,27 @@ static void answers_are_kept_in_the_order_of_the_requests(void **state)
 	end(&stage);
 }
 
+/* What was sent behind `initialize` ends with the reason, after the whole batch. */
+static void a_node_of_another_version_is_gone(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	begin(&stage,
+	      "cat <<'X'\n" VALUE("3") "{\"seq\":1,\"type\":\"response\",\"request_seq\":1,"
+				       "\"command\":\"initialize\","
+				       "\"success\":false,\"message\":\"another version\"}\n" VALUE(
+					       "4") "X\n"
+						    "cat >/dev/null");
+	ask(&stage);
+	ask(&stage);
+	request_start(&stage.engine, LOCAL_NODE, "x", NULL, cancel_other, &stage);
+	engine_wait(&stage.engine, is_gone, NULL, LIMIT_SECONDS);
+	assert_string_equal(stage.log.data, "3 4 !another version . ");
+	assert_string_equal(stage.engine.session.nodes[0].gone_why, "another version");
+	end(&stage);
+}
+
 /* Of two nodes: what a node is asked ends with that node, and by its answers only. */
 static void nodes_are_asked_one_by_one(void **state)
 {
@@ -291,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_group_is_done_after_what_an_answer_adds),
 		cmocka_unit_test(who_is_late_gets_the_error),
 		cmocka_unit_test(answers_are_kept_in_the_order_of_the_requests),
+		cmocka_unit_test(a_node_of_another_version_is_gone),
 		cmocka_unit_test(nodes_are_asked_one_by_one),
 	};
 

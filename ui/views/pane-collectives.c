@@ -75,6 +75,8 @@ static void pane_collectives_put_line(struct window window, int line, int row, c
 /* Why there is nothing to show. */
 static const char *why_nothing(const struct session *session)
 {
+	const char *lack;
+
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct collectives *collectives = session->ranks[i]->collectives;
 
@@ -83,8 +85,8 @@ static const char *why_nothing(const struct session *session)
 		if (collectives)
 			return "no rank has a process group of torch.distributed";
 	}
-	return session->is_replay ? "the recording has no collectives"
-				  : "no rank has answered yet what it has called";
+	lack = recording_lack(session, "the recording has no collectives");
+	return lack ? lack : "no rank has answered yet what it has called";
 }
 
 static void pane_collectives_draw(const struct scene *scene)
