@@ -340,6 +340,15 @@ class TestOthers(DiscoverTest):
             node.event("rankAdded", shell.pid)
 
 
+class TestAllocation(DiscoverTest):
+    def test_the_machines_of_a_slurm_job(self):
+        found = self.one(RANK="0", WORLD_SIZE="2", SLURM_JOB_ID="81234",
+                         SLURM_JOB_NODELIST="n[1-4]")
+        self.assertEqual((found["slurm_job"], found["slurm_nodes"]),
+                         ("81234", "n[1-4]"))
+        self.assertNotIn("slurm_job", self.one(RANK="0"))
+
+
 class TestFamilies(DiscoverTest):
     def test_a_launcher_is_no_rank(self):
         launcher, pids = self.launch("RANK=0", "RANK=1")

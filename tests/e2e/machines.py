@@ -93,7 +93,9 @@ class Machines:
                 machine.start([sys.executable, path],
                               RANK=number * each + local, LOCAL_RANK=local,
                               WORLD_SIZE=count * each, GROUP_RANK=number,
-                              MASTER_ADDR="n1.example", MASTER_PORT="29500")
+                              MASTER_ADDR="n1.example", MASTER_PORT="29500",
+                              SLURM_JOB_ID="81234",
+                              SLURM_JOB_NODELIST="n[1-%d]" % count)
             for local in range(each):
                 test.assertEqual(machine.line(), "ready")
         for pid in filter(str.isdigit, os.listdir("/proc")):

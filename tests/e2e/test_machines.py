@@ -158,6 +158,12 @@ class TestHung(MachinesCase):
         self.assertEqual(told.returncode, 3)
         self.assertIn("no route to host m", told.stderr)
 
+    def test_one_machine_says_how_to_see_the_others(self):
+        _, told, _ = self.ask("n1", "verdict")
+        self.assertTrue(told["verdict"].endswith(
+            " 2 of 6 ranks are here: --on slurm:81234 looks at all of n[1-3]."),
+            told)
+
     def test_a_report(self):
         told = self.run_on("n[1-3]", "report").stdout
         self.assertIn("6 ranks of train.py, job n1.example:29500, "
