@@ -36,15 +36,21 @@ static void process_info_set_string(char **string, const char *value)
 	*string = xstrdup(value);
 }
 
-/* Nothing that is read of a process that ends meanwhile says what program it ran. */
+/*
+ * Nothing that is read of a process that ends meanwhile says what program it ran. Its memory goes
+ * first, and its command line with it; then it is a zombie.
+ */
 static bool process_info_has_ended(struct process_scan *scan,
 				   const struct process_scan_entry *entry)
 {
 	struct procfs_stat now;
+	char *bytes;
+	ssize_t length;
 
 	if (procfs_stat(scan->procfs, entry->pid, &now) < 0)
 		return procfs_is_gone(errno);
-	return procfs_has_ended(&now);
+	length = procfs_read(scan->procfs, entry->pid, "cmdline", &bytes, NULL);
+	return procfs_has_ended(&now) || length == 0 || (length < 0 && procfs_is_gone(errno));
 }
 
 /* Sets launcher and launcher_pid; nothing if the process has just ended. */
