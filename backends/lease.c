@@ -20,7 +20,7 @@ struct lease {
 	double seconds;
 	double renewed_at; /* time of the last line, loop_now() */
 	double checked_at;
-	bool is_over; /* the processes were released, and the screen has sent nothing since */
+	bool is_over; /* the debuggers were detached, and the screen has sent nothing since */
 };
 
 struct lease *lease_new(struct node *node)

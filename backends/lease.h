@@ -4,9 +4,9 @@
  * The end of the node's input tells that the screen is gone. A network that is cut, or a machine
  * that loses power, ends no input for hours (tcp(7), TCP_KEEPALIVE), and a process that a debugger
  * has stopped would stand for as long. So a screen that is on another machine asks for a lease, and
- * every line that it sends renews it. When the lease is over, the node detaches its debuggers from
- * all processes, which then run; when the screen is silent for four times as long again, the node
- * exits.
+ * every line that it sends renews it. When the lease is over, the node detaches its debuggers, and
+ * the processes resume; only a debugger that cannot detach without harm, such as a pdb in a step, is
+ * left until the node exits, which it does when the screen is silent for four times as long again.
  */
 #ifndef BACKENDS_LEASE_H
 #define BACKENDS_LEASE_H

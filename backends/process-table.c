@@ -243,8 +243,8 @@ static bool process_table_is_same(const struct process *a, const struct process 
 }
 
 /*
- * Updates a known process with the results of a scan. What a later scan cannot know is kept: the role
- * of a child that was learnt from its stack, and a launcher that has ended.
+ * Updates a known process with the results of a scan. What a later scan cannot know is kept: the
+ * role of a child that was learnt from its stack, and a launcher that has ended.
  */
 static void update_member(struct process_table *process_table, struct member *member,
 			  const struct process *found, bool is_asked)

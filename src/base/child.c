@@ -17,7 +17,7 @@
 #include "base/loop.h"
 
 /* Maximum number of bytes that are kept of standard error. */
-#define COMPLAINT_MAXIMUM 65536
+#define ERRORS_MAXIMUM 65536
 
 extern char **environ;
 
@@ -136,7 +136,7 @@ int child_read(const char *const *argv, double seconds, struct buffer *out, stru
 	int status = 0;
 	int result;
 
-	buffer_init(&errors, COMPLAINT_MAXIMUM);
+	buffer_init(&errors, ERRORS_MAXIMUM);
 	result = child_start(&child, argv, error);
 	if (result == 0) {
 		result = child_drain(&child, loop_now() + seconds, error);

@@ -259,7 +259,7 @@ static void on_drained(struct link *link, void *data)
 {
 	struct engine *engine = data;
 
-	remote_hear(engine, link_number(link));
+	remote_note_output(engine, link_number(link));
 	if (engine->link_count == 1)
 		follow(engine);
 	else if (!engine->follow_timer)

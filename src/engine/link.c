@@ -36,7 +36,7 @@
 #define CLIENT_MILLISECONDS 300
 #define LAST_WORDS_MILLISECONDS 40
 /* Maximum number of bytes that are kept of what a client writes to standard error. */
-#define COMPLAINT_MAXIMUM 4096
+#define ERRORS_MAXIMUM 4096
 
 struct link {
 	pid_t pid;
@@ -46,16 +46,16 @@ struct link {
 	int input;	/* write end to the node; -1: closed */
 	int output;	/* read end from the node; -1: closed */
 	bool is_client;
-	char *refusal;	/* why the link is closed at the end of this turn; NULL: it is not */
-	int complaints; /* read end of the standard error of a client; -1: closed, or no client */
-	struct buffer complaint; /* the end of what the client has written to it */
+	char *refusal; /* why the link is closed at the end of this turn; NULL: it is not */
+	int errors;    /* read end of the standard error of a client; -1: closed, or no client */
+	struct buffer error_text; /* the end of what the client has written to it */
 	struct buffer in;
 	size_t searched; /* leading bytes of in without a newline */
 	struct buffer out;
 	struct loop *loop;
 	struct loop_watch *read_watch;
 	struct loop_watch *write_watch;
-	struct loop_watch *complaint_watch;
+	struct loop_watch *errors_watch;
 	struct link_handlers handlers;
 };
 
@@ -168,8 +168,8 @@ static struct link *make_link(char *owned_name)
 	link->name = owned_name;
 	link->input = -1;
 	link->output = -1;
-	link->complaints = -1;
-	buffer_init(&link->complaint, 2 * COMPLAINT_MAXIMUM);
+	link->errors = -1;
+	buffer_init(&link->error_text, 2 * ERRORS_MAXIMUM);
 	buffer_init(&link->in, MESSAGE_LINE_MAXIMUM + READ_SIZE);
 	buffer_init(&link->out, QUEUE_MAXIMUM);
 	return link;
@@ -228,21 +228,21 @@ struct link *link_start_client(const struct machine *machine, struct error *erro
 {
 	struct inherited inherited = { .job_input = -1 };
 	struct link *link = make_link(xasprintf("%s for %s", machine->client, machine->name));
-	int complaints[2] = { -1, -1 };
+	int errors[2] = { -1, -1 };
 	struct pipes pipes;
 	int result = open_pipes(&pipes);
 
-	if (result == 0 && pipe2(complaints, O_CLOEXEC) < 0)
+	if (result == 0 && pipe2(errors, O_CLOEXEC) < 0)
 		result = errno;
 	inherited.input = pipes.down[0];
 	inherited.output = pipes.up[1];
-	inherited.errors = complaints[1];
+	inherited.errors = errors[1];
 	if (result == 0)
 		result = spawn(link, machine->argv, &inherited);
-	link_close_fd(&complaints[1]);
-	link->complaints = complaints[0];
-	if (link->complaints >= 0)
-		fcntl(link->complaints, F_SETFL, O_NONBLOCK);
+	link_close_fd(&errors[1]);
+	link->errors = errors[0];
+	if (link->errors >= 0)
+		fcntl(link->errors, F_SETFL, O_NONBLOCK);
 	link->is_client = true;
 	return take_pipes(link, &pipes, result, machine->argv[0], error);
 }
@@ -310,10 +310,10 @@ static void shut(struct link *link)
 		link->shut_at = loop_now();
 	link_stop_watch(&link->read_watch);
 	link_stop_watch(&link->write_watch);
-	link_stop_watch(&link->complaint_watch);
+	link_stop_watch(&link->errors_watch);
 	link_close_fd(&link->input);
 	link_close_fd(&link->output);
-	link_close_fd(&link->complaints);
+	link_close_fd(&link->errors);
 }
 
 static void close_link(struct link *link, const char *why)
@@ -396,48 +396,48 @@ static void await_end(pid_t pid, int milliseconds)
 }
 
 /* Keeps the end of what a client writes to standard error. */
-static void take_complaints(int fd, int events, void *data)
+static void take_errors(int fd, int events, void *data)
 {
 	struct link *link = data;
-	char bytes[COMPLAINT_MAXIMUM];
+	char bytes[ERRORS_MAXIMUM];
 	ssize_t count = read(fd, bytes, sizeof(bytes));
 
 	(void)events;
 	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
-		link_stop_watch(&link->complaint_watch);
+		link_stop_watch(&link->errors_watch);
 		return;
 	}
 	if (count < 0)
 		return;
-	if (link->complaint.length + (size_t)count > COMPLAINT_MAXIMUM)
-		buffer_consume(&link->complaint,
-			       link->complaint.length + (size_t)count - COMPLAINT_MAXIMUM);
-	buffer_append(&link->complaint, bytes, (size_t)count);
+	if (link->error_text.length + (size_t)count > ERRORS_MAXIMUM)
+		buffer_consume(&link->error_text,
+			       link->error_text.length + (size_t)count - ERRORS_MAXIMUM);
+	buffer_append(&link->error_text, bytes, (size_t)count);
 }
 
 /* Appends ": " and the last line that the client has written to standard error, if any. */
-static void append_complaint(char *why, size_t size, struct link *link)
+static void append_last_error(char *why, size_t size, struct link *link)
 {
 	size_t length = strlen(why);
 	const char *line;
 	size_t end;
 
-	if (link->complaints < 0)
+	if (link->errors < 0)
 		return;
-	take_complaints(link->complaints, LOOP_READABLE, link);
-	end = link->complaint.length;
-	while (end > 0 && strchr("\r\n ", link->complaint.data[end - 1]))
+	take_errors(link->errors, LOOP_READABLE, link);
+	end = link->error_text.length;
+	while (end > 0 && strchr("\r\n ", link->error_text.data[end - 1]))
 		end--;
-	line = link->complaint.data;
+	line = link->error_text.data;
 	for (size_t i = end; i > 0; i--) {
-		if (link->complaint.data[i - 1] == '\n') {
-			line = link->complaint.data + i;
+		if (link->error_text.data[i - 1] == '\n') {
+			line = link->error_text.data + i;
 			break;
 		}
 	}
 	if (end > 0)
 		snprintf(why + length, size - length, ": %.*s",
-			 (int)(link->complaint.data + end - line), line);
+			 (int)(link->error_text.data + end - line), line);
 }
 
 /*
@@ -460,7 +460,7 @@ static void describe_end(struct link *link, char *why, size_t size)
 			snprintf(why, size, "%s exited with status %d", link->name,
 				 WEXITSTATUS(status));
 	}
-	append_complaint(why, size, link);
+	append_last_error(why, size, link);
 }
 
 static void link_on_readable(int fd, int events, void *data)
@@ -505,9 +505,9 @@ void link_watch(struct link *link, struct loop *loop, const struct link_handlers
 	link->handlers = *handlers;
 	link->loop = loop;
 	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE, link_on_readable, link);
-	if (link->complaints >= 0)
-		link->complaint_watch =
-			loop_watch(loop, link->complaints, LOOP_READABLE, take_complaints, link);
+	if (link->errors >= 0)
+		link->errors_watch =
+			loop_watch(loop, link->errors, LOOP_READABLE, take_errors, link);
 	flush(link);
 }
 
@@ -566,7 +566,7 @@ void link_free(struct link *link)
 	}
 	buffer_clear(&link->in);
 	buffer_clear(&link->out);
-	buffer_clear(&link->complaint);
+	buffer_clear(&link->error_text);
 	free(link->name);
 	free(link->refusal);
 	free(link);

@@ -78,7 +78,7 @@ static void on_first_due(void *data)
 	loop_timer_stop(engine->remote.first);
 	engine->remote.first = NULL;
 	for (size_t i = 0; i < engine->link_count; i++) {
-		if (engine->session.nodes[i].heard_at < 0)
+		if (engine->session.nodes[i].output_at < 0)
 			mark_silent(engine, i);
 	}
 }
@@ -96,9 +96,9 @@ static void on_renew(void *data)
 	if (is_late)
 		return;
 	for (size_t i = 0; i < engine->link_count; i++) {
-		double heard_at = engine->session.nodes[i].heard_at;
+		double output_at = engine->session.nodes[i].output_at;
 
-		if (heard_at >= 0 && now - heard_at > SILENT_SECONDS)
+		if (output_at >= 0 && now - output_at > SILENT_SECONDS)
 			mark_silent(engine, i);
 	}
 }
@@ -115,12 +115,12 @@ void remote_watch(struct engine *engine)
 	remote->first = loop_timer(engine->loop, seconds, 0, on_first_due, engine);
 }
 
-void remote_hear(struct engine *engine, size_t node)
+void remote_note_output(struct engine *engine, size_t node)
 {
-	struct session_node *heard = &engine->session.nodes[node];
+	struct session_node *writer = &engine->session.nodes[node];
 
-	heard->heard_at = engine_now(engine);
-	if (!heard->is_silent)
+	writer->output_at = engine_now(engine);
+	if (!writer->is_silent)
 		return;
 	session_set_silent(&engine->session, node, false);
 	/* What was not sent meanwhile. */

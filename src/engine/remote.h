@@ -2,8 +2,8 @@
  * remote: the nodes on other machines (--on): starts them, renews their leases, and notices the
  * ones that do not answer.
  *
- * A node that has sent nothing for a while is silent: requests to it end at once, so that nobody
- * waits for it, and the verdict begins with it. A message from it ends its silence.
+ * A node that has sent nothing for a while is silent: requests to it end at once, so that no
+ * command waits for it, and the verdict begins with it. A message from it ends its silence.
  */
 #ifndef ENGINE_REMOTE_H
 #define ENGINE_REMOTE_H
@@ -32,7 +32,7 @@ int remote_start(struct engine *engine, struct error *error);
 /* Begins to renew leases; engine->loop exists. */
 void remote_watch(struct engine *engine);
 /* Called with each piece that was read of a node's output. */
-void remote_hear(struct engine *engine, size_t node);
+void remote_note_output(struct engine *engine, size_t node);
 void remote_clear(struct engine *engine);
 
 #endif

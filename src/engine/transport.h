@@ -2,8 +2,8 @@
  * transport: how nodes are started on other machines, and their lines carried.
  *
  * A transport is a program that the site already trusts: it starts probetui-node on a machine, as
- * the user, and passes its standard input and output on. Nothing listens, and probetui
- * authenticates nobody.
+ * the user, and passes its standard input and output on. Nothing
+ * listens, and only that program authenticates the user.
  */
 #ifndef ENGINE_TRANSPORT_H
 #define ENGINE_TRANSPORT_H

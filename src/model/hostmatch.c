@@ -72,6 +72,20 @@ static bool read_choice(struct choice *choice, const char *text, size_t length)
 	return choice->first <= choice->last;
 }
 
+/*
+ * Reads the alternative behind "[" or ",", in brackets that were checked. Returns the position of
+ * the
+ * "," or "]" behind it.
+ */
+static const char *next_choice(struct choice *choice, const char *at)
+{
+	const char *text = at + 1;
+	const char *end = text + strcspn(text, ",]");
+
+	read_choice(choice, text, (size_t)(end - text));
+	return end;
+}
+
 int hostmatch_check(const char *pattern, const char **fault, struct error *error)
 {
 	const char *at = pattern;
@@ -144,11 +158,9 @@ static const char *step_brackets(struct places *to, const struct places *from, c
 	const char *at = brackets;
 
 	while (*at != ']') {
-		const char *text = at + 1;
 		struct choice choice;
 
-		at += 1 + strcspn(text, ",]");
-		read_choice(&choice, text, (size_t)(at - text));
+		at = next_choice(&choice, at);
 		step_choice(to, from, &choice, host);
 	}
 	return at + 1;
@@ -222,7 +234,7 @@ struct expansion {
 static int expand_rest(struct expansion *expansion, const struct buffer *head, const char *rest,
 		       size_t length);
 
-/* Adds one alternative, or each number of a range, to head and goes on behind the brackets. */
+/* For one alternative, or each number of a range: appends it to head and expands the rest. */
 static int expand_choice(struct expansion *expansion, const struct buffer *head,
 			 const struct choice *choice, const char *rest, size_t length)
 {
@@ -252,11 +264,9 @@ static int expand_brackets(struct expansion *expansion, const struct buffer *hea
 	const char *at = brackets;
 
 	while (*at != ']') {
-		const char *text = at + 1;
 		struct choice choice;
 
-		at += 1 + strcspn(text, ",]");
-		read_choice(&choice, text, (size_t)(at - text));
+		at = next_choice(&choice, at);
 		if (expand_choice(expansion, head, &choice, rest,
 				  length - (size_t)(rest - brackets)) < 0)
 			return -1;

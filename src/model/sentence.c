@@ -681,8 +681,8 @@ static void append_unreached(struct buffer *out, const struct session *session, 
 		return;
 	}
 	buffer_append_string(out, " has not answered");
-	if (node->heard_at >= 0)
-		phrase_append_duration(out, " for ", session->now - node->heard_at);
+	if (node->output_at >= 0)
+		phrase_append_duration(out, " for ", session->now - node->output_at);
 	buffer_append_char(out, '.');
 }
 

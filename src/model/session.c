@@ -121,7 +121,7 @@ size_t session_add_node(struct session *session, const char *name)
 	session->nodes[session->node_count] = (struct session_node){
 		.name = xstrdup(name),
 		.stacks = stack_table_new(),
-		.heard_at = -1,
+		.output_at = -1,
 	};
 	return session->node_count++;
 }
@@ -173,12 +173,16 @@ void session_set_silent(struct session *session, size_t node, bool is_silent)
 	session->revision++;
 }
 
+/* True if the node may still report processes for the first time. */
+static bool is_awaited(const struct session_node *node)
+{
+	return !node->is_known && !node->is_gone && !node->is_silent;
+}
+
 bool session_is_searched(const struct session *session)
 {
 	for (size_t i = 0; i < session->node_count; i++) {
-		const struct session_node *node = &session->nodes[i];
-
-		if (!node->is_known && !node->is_gone && !node->is_silent)
+		if (is_awaited(&session->nodes[i]))
 			return false;
 	}
 	return true;
@@ -187,9 +191,7 @@ bool session_is_searched(const struct session *session)
 bool session_awaits_machine(const struct session *session)
 {
 	for (size_t i = 0; i < session->node_count; i++) {
-		const struct session_node *node = &session->nodes[i];
-
-		if (node->is_named && !node->is_known && !node->is_gone && !node->is_silent)
+		if (session->nodes[i].is_named && is_awaited(&session->nodes[i]))
 			return true;
 	}
 	return false;

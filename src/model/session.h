@@ -68,7 +68,7 @@ struct session_node {
 	char *gone_why;	     /* why the connection ended, a sentence; NULL: it did not end */
 	bool is_named;	     /* the user has named the machine, whatever it calls itself */
 	bool is_silent;	     /* the node does not answer, though the connection has not ended */
-	double heard_at;     /* time of the node's last message; -1: none, or in a replay */
+	double output_at;    /* when its output was read last; -1: never, or in a replay */
 	char *recording_end; /* "SIGTERM": what ended the recorder; NULL: not known, or no signal */
 	char *unread;  /* why not all of the node's processes could be searched; NULL: all were */
 	size_t hidden; /* number of this user's Python processes that cannot be read */

@@ -249,7 +249,7 @@ class Cluster:
                               universal_newlines=True).stdout
 
     def cut(self, name):
-        """Its cable leads nowhere; nobody is told."""
+        """Its packets get lost from now on, both ways, without an error."""
         self.cable("ip link set v%d nomaster" % self.names.index(name))
 
     def mend(self, name):
